@@ -1,0 +1,22 @@
+//! The state model: what a stack's snapshot holds, and what must be true of it.
+//!
+//! Pure: no I/O, no clock, no randomness. Everything that stores, replays or displays state works on these types.
+//! Properties stay in their stored JSON text ([`Json`]) until somebody asks for a [`Value`], so that numbers, key
+//! order and unknown members survive untouched (S9, S10) and a large snapshot costs little more than its file.
+
+mod json;
+mod record;
+mod resource;
+mod snapshot;
+mod urn;
+
+pub use json::Json;
+pub use record::{Extra, Wire};
+pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
+pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
+pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_provider_type};
+
+/// JSON text: compacting, indenting and reading it as it is.
+pub mod text {
+    pub use crate::json::{compact, indent, is_compact};
+}
