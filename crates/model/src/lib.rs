@@ -9,12 +9,16 @@ mod record;
 mod resource;
 mod snapshot;
 mod urn;
+mod value;
 
 pub use json::Json;
 pub use record::{Extra, Wire};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
 pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_provider_type};
+pub use value::{
+    Archive, ArchiveSource, Asset, AssetSource, Computed, Number, Output, ResourceReference, Secret, Value,
+};
 
 /// JSON text: compacting, indenting and reading it as it is.
 pub mod text {
