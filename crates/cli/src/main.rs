@@ -1,1 +1,5 @@
+//! The `drystone` command.
+
+mod report;
+
 fn main() {}

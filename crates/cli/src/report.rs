@@ -1,0 +1,134 @@
+//! How failures reach people: `error:` what and where, the cause indented, `hint:` the next command, an exit code.
+
+use drystone_stores::Error as StoreError;
+use std::fmt::Display;
+
+/// The exit code, stable and documented in `docs/reference/exit-codes.md`. Up to 9 they are the stock CLI's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitCode {
+    /// Something that has no code of its own.
+    General = 1,
+    /// The command line or a settings file is not right.
+    Configuration = 2,
+    /// Not logged in, or the passphrase is wrong.
+    Authentication = 3,
+    /// There is no such stack.
+    StackNotFound = 6,
+    /// The user said no, or interrupted.
+    Cancelled = 8,
+    /// Waiting took too long.
+    Timeout = 9,
+    /// Somebody else holds the stack's lease.
+    Held = 10,
+    /// The state breaks its rules, or a file of it cannot be read.
+    Unsound = 11,
+    /// The disk or the network failed.
+    Unavailable = 12,
+    /// A bug.
+    Internal = 255,
+}
+
+/// A failed command.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub code: ExitCode,
+    /// What and where, one line.
+    pub message: String,
+    /// What adds to it, a line each.
+    pub details: Vec<String>,
+    /// What to do next.
+    pub hints: Vec<String>,
+}
+
+/// The result of a command.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+impl Failure {
+    /// A failure with nothing but a message.
+    pub fn new(code: ExitCode, message: impl Display) -> Self {
+        Self { code, message: message.to_string(), details: Vec::new(), hints: Vec::new() }
+    }
+
+    /// A failure that has no code of its own.
+    pub fn general(message: impl Display) -> Self {
+        Self::new(ExitCode::General, message)
+    }
+
+    /// A command line or a settings file that is not right.
+    pub fn configuration(message: impl Display) -> Self {
+        Self::new(ExitCode::Configuration, message)
+    }
+
+    /// Adds a line below the message.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Display) -> Self {
+        self.details.push(detail.to_string());
+        self
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Display) -> Self {
+        self.hints.push(hint.to_string());
+        self
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::NotFound { .. } => Self::new(ExitCode::StackNotFound, message)
+                .hint("list what is there with `drystone stack ls --all`, or make it with `drystone stack init`"),
+            StoreError::AlreadyExists { .. } => {
+                Self::general(message).hint("choose another name, or select it with `drystone stack select`")
+            }
+            StoreError::Name(_) => Self::configuration(message)
+                .hint("a stack is named `stack`, or in full `organization/project/stack`"),
+            StoreError::NoRevision { .. } => {
+                Self::general(message).hint("list the revisions with `drystone stack revisions`")
+            }
+            StoreError::Held { lease, .. } => Self::held(message, &lease),
+            StoreError::Fenced { .. } => Self::new(ExitCode::Held, message)
+                .hint("look at the state with `drystone stack`, then run the command again"),
+            StoreError::Conflict { .. } => Self::new(ExitCode::Held, message).hint("run the command again"),
+            StoreError::Corrupt { .. } => Self::new(ExitCode::Unsound, message)
+                .hint("`drystone stack revisions` lists what can be gone back to with `drystone stack rollback`"),
+            StoreError::Unsupported { .. } => {
+                Self::new(ExitCode::Configuration, message).hint("use the newer version that wrote it")
+            }
+            StoreError::Refused(_) | StoreError::Poisoned { .. } => Self::new(ExitCode::Internal, message)
+                .hint("what was acknowledged is in the journal; the next command brings it in"),
+            StoreError::Io { source, .. } => Self::io(message, source.kind()),
+        }
+    }
+}
+
+impl Failure {
+    fn held(message: String, lease: &drystone_stores::LeaseInfo) -> Self {
+        // The SDKs look for these words of the stock CLI.
+        let failure = Self::new(ExitCode::Held, message)
+            .detail("the stack is currently locked by 1 lock(s)");
+        match (lease.foreign, lease.dead) {
+            (_, true) => failure.hint("the holder is gone: free the stack with `drystone cancel`"),
+            (true, false) => failure.hint("wait for it with `--wait`, or end it with `drystone cancel`"),
+            (false, false) => failure.hint(
+                "wait for it with `--wait`, follow it with `drystone stack --running`, or end it with `drystone cancel`",
+            ),
+        }
+    }
+
+    fn io(message: String, kind: std::io::ErrorKind) -> Self {
+        use std::io::ErrorKind;
+        let failure = Self::new(ExitCode::Unavailable, message);
+        match kind {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                failure.hint("the disk is full: nothing was changed; make room and run the command again")
+            }
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => failure
+                .hint("the directory is not writable for you: nothing was changed; check its owner and mode"),
+            _ => failure.hint("nothing was changed; check the disk and run the command again"),
+        }
+    }
+}

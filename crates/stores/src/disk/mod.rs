@@ -1,0 +1,154 @@
+//! The disk under the local store: the few operations it needs, so that a simulation can stand in for the real one.
+//!
+//! Paths are relative to the store's root and use `/`. Nothing but [`publish`] replaces a file that others read.
+
+mod os;
+
+pub use os::OsDisk;
+
+use crate::{Error, Result};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A disk.
+pub trait Disk: Send + Sync + std::fmt::Debug {
+    /// Where a path is, for messages.
+    fn location(&self, path: &str) -> PathBuf;
+    /// A file's content.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+    /// What is known of a file without reading it; `None` when there is none.
+    fn stat(&self, path: &str) -> io::Result<Option<Stat>>;
+    /// The names in a folder, sorted; none when there is no such folder.
+    fn list(&self, folder: &str) -> io::Result<Vec<Name>>;
+    /// Writes a new file, not yet durable. Fails when there is one.
+    fn create(&self, path: &str, content: &[u8]) -> io::Result<()>;
+    /// Opens a file for appending, making it when it is missing.
+    fn open_append(&self, path: &str) -> io::Result<Box<dyn AppendFile>>;
+    /// Makes a file's content durable.
+    fn sync(&self, path: &str) -> io::Result<()>;
+    /// Makes the names in a folder durable.
+    fn sync_folder(&self, folder: &str) -> io::Result<()>;
+    /// Gives a file another name, replacing whatever has it.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Gives a file a second name. Fails when that is taken.
+    fn link(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Deletes a file.
+    fn remove(&self, path: &str) -> io::Result<()>;
+    /// Deletes an empty folder.
+    fn remove_folder(&self, folder: &str) -> io::Result<()>;
+    /// Makes a folder and those above it, durably.
+    fn create_folder(&self, folder: &str) -> io::Result<()>;
+    /// Takes the lock on a file, making the file when it is missing; `None` when another process has it. Ends with the
+    /// process that took it, however it ends.
+    fn try_lock(&self, path: &str) -> io::Result<Option<Box<dyn FileLock>>>;
+    /// Takes the lock on a file, waiting for it.
+    fn lock(&self, path: &str) -> io::Result<Box<dyn FileLock>>;
+}
+
+/// A held lock; dropping it gives it back.
+pub trait FileLock: Send + Sync + std::fmt::Debug {}
+
+/// A file that only grows.
+pub trait AppendFile: Send {
+    /// Adds to the end.
+    fn append(&mut self, content: &[u8]) -> io::Result<()>;
+    /// Makes everything added so far durable.
+    fn sync(&mut self) -> io::Result<()>;
+    /// Cuts the file off after `length` bytes.
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
+}
+
+/// What is known of a file without reading it. Two equal ones of a file that is only ever replaced mean equal content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// Its length.
+    pub length: u64,
+    /// When it was last written, in nanoseconds since 1970.
+    pub modified: i128,
+    /// The file system's own number for it, where there is one.
+    pub identity: u64,
+}
+
+/// A name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+}
+
+/// The folder that a path is in.
+#[must_use]
+pub fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The ending of files that are being written. Readers and listings pass them over; a crash may leave one behind.
+pub const TEMPORARY: &str = ".drystone-tmp";
+
+/// Writes a file so that others see either the old content or all of the new, durable when this returns. The one way a
+/// file is replaced.
+pub fn publish(disk: &dyn Disk, path: &str, content: &[u8]) -> Result<()> {
+    let temporary = stage(disk, path, content)?;
+    rename(disk, &temporary, path)?;
+    sync_folder(disk, folder_of(path))
+}
+
+/// Writes the content durably under a temporary name beside `path`, ready to be renamed.
+pub fn stage(disk: &dyn Disk, path: &str, content: &[u8]) -> Result<String> {
+    let temporary = format!("{path}{TEMPORARY}");
+    create_folder(disk, folder_of(path))?;
+    remove_if_there(disk, &temporary)?;
+    let written = disk.create(&temporary, content).and_then(|()| disk.sync(&temporary));
+    written.map_err(|source| {
+        // A full disk must not be left fuller.
+        let _ = disk.remove(&temporary);
+        Error::Io { action: "writing", path: disk.location(path), source }
+    })?;
+    Ok(temporary)
+}
+
+pub(crate) fn read_if_there(disk: &dyn Disk, path: &str) -> Result<Option<Vec<u8>>> {
+    match disk.read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("reading", disk.location(path))(error)),
+    }
+}
+
+pub(crate) fn remove_if_there(disk: &dyn Disk, path: &str) -> Result<()> {
+    match disk.remove(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io("deleting", disk.location(path))(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn rename(disk: &dyn Disk, from: &str, to: &str) -> Result<()> {
+    disk.rename(from, to).map_err(Error::io("renaming a file to", disk.location(to)))
+}
+
+pub(crate) fn sync_folder(disk: &dyn Disk, folder: &str) -> Result<()> {
+    disk.sync_folder(folder).map_err(Error::io("writing to", disk.location(folder)))
+}
+
+pub(crate) fn create_folder(disk: &dyn Disk, folder: &str) -> Result<()> {
+    disk.create_folder(folder).map_err(Error::io("making the folder", disk.location(folder)))
+}
+
+pub(crate) fn list(disk: &dyn Disk, folder: &str) -> Result<Vec<Name>> {
+    let mut names = disk.list(folder).map_err(Error::io("listing", disk.location(folder)))?;
+    names.retain(|name| !name.text.ends_with(TEMPORARY));
+    Ok(names)
+}
+
+pub(crate) fn stat(disk: &dyn Disk, path: &str) -> Result<Option<Stat>> {
+    disk.stat(path).map_err(Error::io("looking at", disk.location(path)))
+}
+
+/// Joins a root and a path of ours.
+pub(crate) fn join(root: &Path, path: &str) -> PathBuf {
+    path.split('/').filter(|part| !part.is_empty()).fold(root.to_owned(), |at, part| at.join(part))
+}

@@ -1,0 +1,162 @@
+//! The journal file: frames with a length and a checksum, only ever appended.
+//!
+//! A crash can tear the last frame; reading stops there and recovery cuts it off. A frame damaged further up is told
+//! apart by the sound frames after it: those are still read, and the damage is reported.
+
+use crate::LeaseInfo;
+use drystone_journal::Entry;
+use drystone_model::record;
+use std::io;
+
+const MAGIC: &[u8; 8] = b"DRYJRNL1";
+const OVERHEAD: usize = 9;
+/// No frame is larger: a length beyond this is damage.
+const LARGEST: usize = 1 << 30;
+
+record! {
+    /// What a journal is for. The first frame.
+    pub struct Header {
+        /// The stack, in full.
+        always "stack" => stack: String,
+        /// The lease that it was written under.
+        always "lease" => lease: LeaseInfo,
+        /// The revision that the entries' indices point into.
+        always "base" => base: i64,
+        /// The hash of that revision's document.
+        always "baseHash" => base_hash: String,
+    }
+}
+
+record! {
+    /// A document that the journal's update is about to make current.
+    pub struct Publication {
+        /// Its hash.
+        always "hash" => hash: String,
+        /// Its revision, when it is the update's commit rather than a checkpoint on the way.
+        optional "revision" => revision: Option<i64>,
+    }
+}
+
+/// A frame.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Frame {
+    Header(Box<Header>),
+    Entry(Box<Entry>),
+    /// Written before a checkpoint or a commit replaces the current document, so that recovery knows it for its own.
+    Publication(Publication),
+    /// No frame after this counts (S12).
+    Closed,
+}
+
+impl Frame {
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Header(_) => 1,
+            Self::Entry(_) => 2,
+            Self::Publication(_) => 3,
+            Self::Closed => 4,
+        }
+    }
+
+    /// Adds the frame to a buffer.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        let start = out.len();
+        out.extend_from_slice(&[0; OVERHEAD - 1]);
+        out.push(self.kind());
+        match self {
+            Self::Header(header) => serde_json::to_writer(&mut *out, header)?,
+            Self::Entry(entry) => serde_json::to_writer(&mut *out, entry)?,
+            Self::Publication(publication) => serde_json::to_writer(&mut *out, publication)?,
+            Self::Closed => {}
+        }
+        let length = u32::try_from(out.len() - start - OVERHEAD)
+            .map_err(|_| serde_json::Error::io(io::Error::other("an entry over 4 GiB")))?;
+        let checksum = crc32c::crc32c(&out[start + OVERHEAD - 1..]);
+        out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        out[start + 4..start + 8].copy_from_slice(&checksum.to_le_bytes());
+        Ok(())
+    }
+
+    fn read(kind: u8, payload: &[u8]) -> Option<Self> {
+        match kind {
+            1 => serde_json::from_slice(payload).ok().map(Self::Header),
+            2 => serde_json::from_slice(payload).ok().map(|entry| Self::Entry(Box::new(entry))),
+            3 => serde_json::from_slice(payload).ok().map(Self::Publication),
+            4 => Some(Self::Closed),
+            _ => None,
+        }
+    }
+}
+
+/// The start of a journal file.
+pub(crate) fn start(header: Header) -> Result<Vec<u8>, serde_json::Error> {
+    let mut out = MAGIC.to_vec();
+    Frame::Header(Box::new(header)).write(&mut out)?;
+    Ok(out)
+}
+
+/// A journal as it was read back.
+#[derive(Debug)]
+pub(crate) struct ReadJournal {
+    pub(crate) header: Header,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) publications: Vec<Publication>,
+    /// The length up to which the file is sound; what follows is a torn tail.
+    pub(crate) sound_length: usize,
+    /// Whether a frame was lost in the middle, with sound ones after it.
+    pub(crate) damaged: bool,
+}
+
+/// Reads a journal file. `None` when not even its header became durable: then no entry was ever acknowledged.
+pub(crate) fn read(file: &[u8]) -> Option<ReadJournal> {
+    let mut at = MAGIC.len();
+    if !file.starts_with(MAGIC) {
+        return None;
+    }
+    let (Frame::Header(header), length) = frame_at(file, at)? else { return None };
+    at += length;
+    let mut journal = ReadJournal {
+        header: *header,
+        entries: Vec::new(),
+        publications: Vec::new(),
+        sound_length: at,
+        damaged: false,
+    };
+    while at < file.len() {
+        let Some((frame, length)) = frame_at(file, at) else {
+            match (at + 1..file.len()).find(|&next| frame_at(file, next).is_some()) {
+                Some(next) => {
+                    journal.damaged = true;
+                    at = next;
+                    continue;
+                }
+                None => break,
+            }
+        };
+        at += length;
+        journal.sound_length = at;
+        match frame {
+            Frame::Header(_) => journal.damaged = true,
+            Frame::Entry(entry) => journal.entries.push(*entry),
+            Frame::Publication(publication) => journal.publications.push(publication),
+            Frame::Closed => break,
+        }
+    }
+    Some(journal)
+}
+
+/// The frame that starts at an offset and its whole length, when there is a sound one.
+fn frame_at(file: &[u8], at: usize) -> Option<(Frame, usize)> {
+    let rest = file.get(at..)?;
+    let head = rest.get(..OVERHEAD)?;
+    let length = u32::from_le_bytes(head[0..4].try_into().ok()?) as usize;
+    let checksum = u32::from_le_bytes(head[4..8].try_into().ok()?);
+    if length > LARGEST || !(1..=4).contains(&head[8]) {
+        return None;
+    }
+    let body = rest.get(OVERHEAD - 1..OVERHEAD + length)?;
+    if crc32c::crc32c(body) != checksum {
+        return None;
+    }
+    Frame::read(body[0], &body[1..]).map(|frame| (frame, OVERHEAD + length))
+}

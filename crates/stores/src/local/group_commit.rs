@@ -1,0 +1,164 @@
+//! Group commit: while one write is under way the next batch gathers (S2).
+
+use crate::disk::AppendFile;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// Why a batch is not durable. The first one ends the journal: what follows fails the same way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The lease is another's now.
+    Fenced { by: String },
+    /// The disk said no.
+    Write { reason: String },
+}
+
+/// Tells whether the lease is still held.
+pub(crate) type FenceCheck = Box<dyn Fn() -> Result<(), Failure> + Send + Sync>;
+
+/// The writer of one journal file.
+pub(crate) struct GroupCommit {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    file: Mutex<Box<dyn AppendFile>>,
+    fence: FenceCheck,
+}
+
+#[derive(Default)]
+struct Queue {
+    bytes: Vec<u8>,
+    waiters: Vec<Waiter>,
+    failed: Option<Failure>,
+    closing: bool,
+}
+
+/// Somebody who waits for a batch.
+enum Waiter {
+    Task(oneshot::Sender<Result<(), Failure>>),
+    Thread(mpsc::Sender<Result<(), Failure>>),
+}
+
+/// Resolves when the batch that the bytes went into is durable, or failed.
+pub(crate) type Durable = oneshot::Receiver<Result<(), Failure>>;
+
+impl GroupCommit {
+    /// Writes to a file, from a thread of its own or within [`GroupCommit::append`].
+    pub(crate) fn new(file: Box<dyn AppendFile>, fence: FenceCheck, threaded: bool) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            file: Mutex::new(file),
+            fence,
+        });
+        let thread = if threaded {
+            let shared = Arc::clone(&shared);
+            Some(std::thread::Builder::new().name("journal".to_owned()).spawn(move || shared.run())?)
+        } else {
+            None
+        };
+        Ok(Self { shared, thread })
+    }
+
+    /// Queues bytes for the next batch. Order of calls is order in the file.
+    pub(crate) fn append(&self, bytes: &[u8]) -> Durable {
+        let (sender, receiver) = oneshot::channel();
+        self.enqueue(bytes, Waiter::Task(sender));
+        receiver
+    }
+
+    /// Writes bytes with the next batch and waits until they are durable, from a place that is not asynchronous.
+    pub(crate) fn append_and_wait(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let (sender, receiver) = mpsc::channel();
+        self.enqueue(bytes, Waiter::Thread(sender));
+        receiver.recv().unwrap_or_else(|_| Err(Failure::Write { reason: "the journal was closed".to_owned() }))
+    }
+
+    fn enqueue(&self, bytes: &[u8], waiter: Waiter) {
+        {
+            let mut queue = hold(&self.shared.queue);
+            queue.bytes.extend_from_slice(bytes);
+            queue.waiters.push(waiter);
+        }
+        if self.thread.is_some() {
+            self.shared.wake.notify_one();
+        } else {
+            self.shared.write_batch();
+        }
+    }
+}
+
+impl Drop for GroupCommit {
+    fn drop(&mut self) {
+        hold(&self.shared.queue).closing = true;
+        self.shared.wake.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // Its panic would have been reported already; there is nothing to add while dropping.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn run(&self) {
+        loop {
+            {
+                let mut queue = hold(&self.queue);
+                while queue.waiters.is_empty() {
+                    if queue.closing {
+                        return;
+                    }
+                    queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+            self.write_batch();
+        }
+    }
+
+    fn write_batch(&self) {
+        let (bytes, waiters, failed) = {
+            let mut queue = hold(&self.queue);
+            (std::mem::take(&mut queue.bytes), std::mem::take(&mut queue.waiters), queue.failed.clone())
+        };
+        let outcome = match failed {
+            Some(failure) => Err(failure),
+            None => self.write_durably(&bytes),
+        };
+        let mut queue = hold(&self.queue);
+        if let Err(failure) = &outcome {
+            queue.failed.get_or_insert_with(|| failure.clone());
+        }
+        // The buffer is used again, so that a steady stream of batches allocates nothing.
+        if queue.bytes.is_empty() {
+            queue.bytes = bytes;
+            queue.bytes.clear();
+        }
+        drop(queue);
+        for waiter in waiters {
+            // A caller that went away no longer wants to know.
+            let _ = match waiter {
+                Waiter::Task(sender) => sender.send(outcome.clone()).map_err(drop),
+                Waiter::Thread(sender) => sender.send(outcome.clone()).map_err(drop),
+            };
+        }
+    }
+
+    /// The fence is asked after the write: whoever takes the lease first changes it and then closes the journal, so a
+    /// batch that came after the closing frame finds the lease changed and is never acknowledged (S4).
+    fn write_durably(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut file = hold(&self.file);
+        let write = |error: std::io::Error| Failure::Write { reason: error.to_string() };
+        file.append(bytes).map_err(write)?;
+        file.sync().map_err(write)?;
+        (self.fence)()
+    }
+}
+
+fn hold<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

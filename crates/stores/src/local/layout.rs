@@ -1,0 +1,114 @@
+//! Where everything of a stack stands below the store's root: Pulumi's own layout, and ours beside it.
+//!
+//! Pulumi's part is `.pulumi/{meta.yaml,stacks,history,backups,locks}`. Ours is `.pulumi/drystone`, which the stock
+//! CLI passes over: leases, journals, revisions and the trash.
+
+use crate::StackId;
+
+pub(crate) const META: &str = ".pulumi/meta.yaml";
+pub(crate) const STACKS: &str = ".pulumi/stacks";
+pub(crate) const TRASH: &str = ".pulumi/drystone/trash";
+
+/// How a checkpoint file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compression {
+    /// Not at all: `.json`.
+    #[default]
+    None,
+    /// With gzip: `.json.gz`.
+    Gzip,
+    /// With Zstandard: `.json.zst`.
+    Zstd,
+}
+
+impl Compression {
+    pub(crate) const ALL: [Self; 3] = [Self::None, Self::Gzip, Self::Zstd];
+
+    /// What is added to the file's name.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Gzip => ".gz",
+            Self::Zstd => ".zst",
+        }
+    }
+}
+
+/// The folder name of a stack below one of the layout's roots.
+fn below(root: &str, stack: &StackId) -> String {
+    match stack.project() {
+        Some(project) => format!("{root}/{project}/{}", stack.name()),
+        None => format!("{root}/{}", stack.name()),
+    }
+}
+
+/// The folder of a stack below one of our own roots, where stacks without a project must not meet projects.
+fn ours(root: &str, stack: &StackId) -> String {
+    match stack.project() {
+        Some(project) => format!(".pulumi/drystone/{root}/projects/{project}/{}", stack.name()),
+        None => format!(".pulumi/drystone/{root}/legacy/{}", stack.name()),
+    }
+}
+
+/// The checkpoint without its compression's ending.
+pub(crate) fn checkpoint(stack: &StackId) -> String {
+    format!("{}.json", below(STACKS, stack))
+}
+
+pub(crate) fn tags(stack: &StackId) -> String {
+    format!("{}.pulumi-tags", below(STACKS, stack))
+}
+
+pub(crate) fn history(stack: &StackId) -> String {
+    below(".pulumi/history", stack)
+}
+
+pub(crate) fn backups(stack: &StackId) -> String {
+    below(".pulumi/backups", stack)
+}
+
+/// The folder of the lock files that other tools see.
+pub(crate) fn locks(stack: &StackId) -> String {
+    format!(".pulumi/locks/{}", stack.qualified())
+}
+
+/// The folder with the lease, the lock that shows its holder to be alive, and the guard of both.
+pub(crate) fn lease(stack: &StackId) -> String {
+    ours("leases", stack)
+}
+
+pub(crate) fn journals(stack: &StackId) -> String {
+    format!("{}/journals", ours("stacks", stack))
+}
+
+pub(crate) fn revisions(stack: &StackId) -> String {
+    format!("{}/revisions", ours("stacks", stack))
+}
+
+/// Everything of ours that goes with the stack when it moves.
+pub(crate) fn own(stack: &StackId) -> String {
+    ours("stacks", stack)
+}
+
+/// The folder of a trashed stack.
+pub(crate) fn trashed(stack: &StackId, id: &str) -> String {
+    format!("{}@{id}", ours("trash", stack))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s14_paths_are_pulumis() {
+        let stack = StackId::new("shop", "prod").unwrap();
+        assert_eq!(checkpoint(&stack), ".pulumi/stacks/shop/prod.json");
+        assert_eq!(tags(&stack), ".pulumi/stacks/shop/prod.pulumi-tags");
+        assert_eq!(history(&stack), ".pulumi/history/shop/prod");
+        assert_eq!(backups(&stack), ".pulumi/backups/shop/prod");
+        assert_eq!(locks(&stack), ".pulumi/locks/organization/shop/prod");
+        let legacy = StackId::legacy("prod").unwrap();
+        assert_eq!(checkpoint(&legacy), ".pulumi/stacks/prod.json");
+        assert_eq!(locks(&legacy), ".pulumi/locks/prod");
+    }
+}

@@ -1,0 +1,203 @@
+//! Reading, which never locks and never waits (S8).
+
+use super::checkpoint;
+use super::frames;
+use super::recovery::JOURNAL;
+use super::{LocalStore, layout, revisions};
+use crate::disk;
+use crate::{
+    At, Error, Reads, Recorded, Result, RevisionInfo, StackDescription, StackId, StackSummary, Trashed,
+};
+use async_trait::async_trait;
+use drystone_dialects::pulumi;
+use drystone_model::Json;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[async_trait]
+impl Reads for LocalStore {
+    async fn stacks(&self, project: Option<&str>) -> Result<Vec<StackSummary>> {
+        let mut summaries = Vec::new();
+        for stack in self.names(project)? {
+            // Removed between the listing and the reading.
+            let Some(document) = checkpoint::read(self.disk(), &stack)? else { continue };
+            let peeked = pulumi::peek(&document.text).ok();
+            summaries.push(StackSummary {
+                stack,
+                last_update: peeked.as_ref().and_then(|peeked| peeked.time.clone()),
+                resources: peeked.map(|peeked| peeked.resources as u64),
+                trashed: None,
+            });
+        }
+        summaries.extend(self.trash(project)?);
+        Ok(summaries)
+    }
+
+    async fn describe(&self, stack: &StackId) -> Result<StackDescription> {
+        let holders = self.leases(stack).holders()?;
+        let running = holders.iter().any(|holder| !holder.foreign && !holder.dead);
+        Ok(StackDescription {
+            tags: self.read_tags(stack)?,
+            orphans: self.orphans(stack)?,
+            unrecovered: !running && !self.journal_names(stack, JOURNAL)?.is_empty(),
+            holders,
+        })
+    }
+
+    async fn snapshot(&self, stack: &StackId, at: At) -> Result<Recorded> {
+        match at {
+            At::Revision(number) => {
+                let (info, text) = self.revisions(stack).read(stack, number)?;
+                let recorded = self.parse(&format!("{}/{number}.json.zst", layout::revisions(stack)), &text)?;
+                Ok(Recorded { revision: Some(number), hash: info.hash, ..recorded })
+            }
+            At::Current => self.current(stack),
+            At::Running => match self.running(stack)? {
+                Some(running) => Ok(running),
+                None => self.current(stack),
+            },
+        }
+    }
+
+    async fn revisions(&self, stack: &StackId) -> Result<Vec<RevisionInfo>> {
+        self.revisions(stack).list()
+    }
+
+    async fn updates(&self, stack: &StackId) -> Result<Vec<Json>> {
+        let folder = layout::history(stack);
+        let mut records = Vec::new();
+        for name in disk::list(self.disk(), &folder)?.iter().rev() {
+            let is_record = [".history.json", ".history.json.gz", ".history.json.zst"]
+                .iter()
+                .any(|ending| name.text.ends_with(ending));
+            if !is_record {
+                continue;
+            }
+            let path = format!("{folder}/{}", name.text);
+            let Some(file) = disk::read_if_there(self.disk(), &path)? else { continue };
+            let corrupt = |reason: String| Error::Corrupt { path: self.disk().location(&path), reason };
+            let text = checkpoint::decompress(file).map_err(|error| corrupt(error.to_string()))?;
+            let text = String::from_utf8(text).map_err(|_| corrupt("it is not UTF-8".to_owned()))?;
+            records.push(Json::parse(text.trim()).map_err(|error| corrupt(error.to_string()))?);
+        }
+        Ok(records)
+    }
+}
+
+impl LocalStore {
+    fn current(&self, stack: &StackId) -> Result<Recorded> {
+        let document = checkpoint::read(self.disk(), stack)?
+            .ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
+        let recorded = self.parse(&document.located.path, &document.text)?;
+        let revision = self.revisions(stack).with_hash(&document.hash)?;
+        Ok(Recorded { revision, hash: document.hash, ..recorded })
+    }
+
+    /// The base of a running or dead update plus everything that its journal says.
+    fn running(&self, stack: &StackId) -> Result<Option<Recorded>> {
+        let Some(name) = self.journal_names(stack, JOURNAL)?.pop() else { return Ok(None) };
+        let path = format!("{}/{name}", layout::journals(stack));
+        let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file)) else {
+            return Ok(None);
+        };
+        let (snapshot, byte_string) = self.replayed(stack, journal)?;
+        Ok(Some(Recorded { revision: None, hash: String::new(), snapshot, ever_written: true, byte_string }))
+    }
+
+    /// The stacks that have a checkpoint, in the order of their names.
+    pub(crate) fn names(&self, project: Option<&str>) -> Result<Vec<StackId>> {
+        let mut names = BTreeSet::new();
+        if self.has_projects() {
+            for folder in disk::list(self.disk(), layout::STACKS)? {
+                let wanted = project.is_none_or(|project| project == folder.text);
+                if !folder.is_folder || !wanted {
+                    continue;
+                }
+                for file in disk::list(self.disk(), &format!("{}/{}", layout::STACKS, folder.text))? {
+                    let stack = stack_of(&file.text).and_then(|name| StackId::new(&folder.text, name).ok());
+                    names.extend(stack.filter(|_| !file.is_folder));
+                }
+            }
+        } else {
+            names.extend(super::upgrade::legacy_stacks(self.disk())?);
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    fn trash(&self, project: Option<&str>) -> Result<Vec<StackSummary>> {
+        let mut found = Vec::new();
+        for (folder, stack_project) in self.trash_folders(project)? {
+            for name in disk::list(self.disk(), &folder)? {
+                let Some((stack, id)) = name.text.rsplit_once('@') else { continue };
+                let stack = match &stack_project {
+                    Some(project) => StackId::new(project, stack),
+                    None => StackId::legacy(stack),
+                };
+                let Ok(stack) = stack else { continue };
+                found.extend(self.trashed(&stack, id)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The folders of the trash and the project that each is for.
+    fn trash_folders(&self, project: Option<&str>) -> Result<Vec<(String, Option<String>)>> {
+        if !self.has_projects() {
+            return Ok(vec![(format!("{}/legacy", layout::TRASH), None)]);
+        }
+        let root = format!("{}/projects", layout::TRASH);
+        let projects = disk::list(self.disk(), &root)?.into_iter().map(|name| name.text);
+        let wanted = projects.filter(|name| project.is_none_or(|project| project == name));
+        Ok(wanted.map(|name| (format!("{root}/{name}"), Some(name))).collect())
+    }
+
+    pub(crate) fn read_tags(&self, stack: &StackId) -> Result<BTreeMap<String, String>> {
+        #[derive(serde::Deserialize)]
+        struct Tags {
+            version: u64,
+            #[serde(default)]
+            tags: Option<BTreeMap<String, String>>,
+        }
+        let path = layout::tags(stack);
+        let Some(file) = disk::read_if_there(self.disk(), &path)? else { return Ok(BTreeMap::new()) };
+        let tags: Tags = serde_json::from_slice(&file)
+            .map_err(|error| Error::Corrupt { path: self.disk().location(&path), reason: error.to_string() })?;
+        if tags.version != 1 {
+            let reason = format!("its tags have version {}; this version knows 1", tags.version);
+            return Err(Error::Unsupported { path: self.disk().location(&path), reason });
+        }
+        Ok(tags.tags.unwrap_or_default())
+    }
+
+    /// Revisions that a journal points into, which pruning must leave.
+    pub(crate) fn pinned_revisions(&self, stack: &StackId) -> Result<BTreeSet<u64>> {
+        let mut pinned = BTreeSet::new();
+        for name in disk::list(self.disk(), &layout::journals(stack))? {
+            let path = format!("{}/{}", layout::journals(stack), name.text);
+            let journal = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file));
+            pinned.extend(journal.and_then(|journal| u64::try_from(journal.header.base).ok()));
+        }
+        Ok(pinned)
+    }
+
+    fn trashed(&self, stack: &StackId, id: &str) -> Result<Option<StackSummary>> {
+        let folder = layout::trashed(stack, id);
+        let Some(note) = self.trash_note(&folder)? else { return Ok(None) };
+        let revisions = revisions::Revisions::below(self.disk(), &format!("{folder}/own/revisions")).list()?;
+        let last = revisions.last();
+        Ok(Some(StackSummary {
+            stack: stack.clone(),
+            last_update: last.map(|info| info.time.clone()),
+            resources: last.and_then(|info| u64::try_from(info.resources).ok()),
+            trashed: Some(Trashed {
+                id: id.to_owned(),
+                removed: super::leases::moment(&note.removed),
+                note: note.note,
+            }),
+        }))
+    }
+}
+
+/// The stack that a file in a project's folder is the checkpoint of.
+pub(crate) fn stack_of(file: &str) -> Option<&str> {
+    [".json", ".json.gz", ".json.zst"].iter().find_map(|ending| file.strip_suffix(ending))
+}

@@ -1,0 +1,164 @@
+//! What the next holder does with what the last one left (S5, S12, S20).
+
+use super::checkpoint::{self, Document};
+use super::commit::{Publish, Writer};
+use super::frames::{self, Frame, Publication, ReadJournal};
+use super::leases::Guard;
+use super::{LocalStore, layout};
+use crate::disk;
+use crate::{Error, LeaseInfo, Orphan, Recovery, Result, StackId};
+use drystone_journal::Replayer;
+use drystone_model::{Manifest, Snapshot};
+
+pub(crate) const JOURNAL: &str = ".journal";
+const ORPHAN: &str = ".orphan";
+const DAMAGED: &str = ".damaged";
+
+impl LocalStore {
+    /// Puts in order what a dead or fenced holder left: a move cut short, a prepared revision, a journal.
+    pub(crate) fn settle(&self, stack: &StackId, lease: &LeaseInfo, guard: &Guard) -> Result<Recovery> {
+        let writer = Writer { lease, guard: Some(guard) };
+        self.finish_relocation(stack)?;
+        let mut recovery = Recovery::Nothing;
+        let mut current = checkpoint::read(self.disk(), stack)?;
+        self.revisions(stack).settle(current.as_ref().map(|document| document.hash.as_str()))?;
+        for name in self.journal_names(stack, JOURNAL)? {
+            if let Some(found) = self.settle_journal(stack, writer, &name, current.as_ref())? {
+                recovery = found;
+                current = checkpoint::read(self.disk(), stack)?;
+            }
+        }
+        Ok(recovery)
+    }
+
+    fn settle_journal(
+        &self,
+        stack: &StackId,
+        writer: Writer<'_>,
+        name: &str,
+        current: Option<&Document>,
+    ) -> Result<Option<Recovery>> {
+        let path = format!("{}/{name}", layout::journals(stack));
+        let file = self.disk().read(&path).map_err(Error::io("reading", self.disk().location(&path)))?;
+        let Some(journal) = frames::read(&file) else {
+            disk::remove_if_there(self.disk(), &path)?;
+            return Ok(None);
+        };
+        let holder = Box::new(journal.header.lease.clone());
+        let current_hash = current.map_or("", |document| document.hash.as_str());
+        let committed = journal.publications.iter().find(|it| it.revision.is_some() && it.hash == current_hash);
+        if let Some(revision) = committed.and_then(|publication| publication.revision) {
+            disk::remove_if_there(self.disk(), &path)?;
+            return Ok(Some(Recovery::Finished { holder, revision: u64::try_from(revision).unwrap_or(0) }));
+        }
+        if journal.entries.is_empty() && !journal.damaged {
+            disk::remove_if_there(self.disk(), &path)?;
+            return Ok(None);
+        }
+        let ours = current_hash == journal.header.base_hash
+            || journal.publications.iter().any(|publication| publication.hash == current_hash);
+        if !ours {
+            let kept = name.replace(JOURNAL, ORPHAN);
+            disk::rename(self.disk(), &path, &format!("{}/{kept}", layout::journals(stack)))?;
+            disk::sync_folder(self.disk(), &layout::journals(stack))?;
+            return Ok(Some(Recovery::Orphaned { holder, entries: journal.entries.len(), journal: kept }));
+        }
+        self.replay_journal(stack, writer, name, journal, current).map(Some)
+    }
+
+    /// Commits what a journal says. The journal itself records the document that this makes, so that dying here and
+    /// starting over is safe.
+    fn replay_journal(
+        &self,
+        stack: &StackId,
+        writer: Writer<'_>,
+        name: &str,
+        journal: ReadJournal,
+        current: Option<&Document>,
+    ) -> Result<Recovery> {
+        let path = format!("{}/{name}", layout::journals(stack));
+        let holder = journal.header.lease.clone();
+        let entries = journal.entries.len();
+        let damaged = journal.damaged;
+        let mut file = self.disk().open_append(&path).map_err(Error::io("opening", self.disk().location(&path)))?;
+        file.truncate(journal.sound_length as u64).map_err(Error::io("cutting", self.disk().location(&path)))?;
+        let (snapshot, byte_string) = self.replayed(stack, journal)?;
+        let pending = snapshot.pending_operations.len();
+        let publish = Publish {
+            title: format!("recovered `{}` of {}@{}", holder.purpose, holder.user, holder.host),
+            snapshot,
+            byte_string,
+            ..Publish::default()
+        };
+        let published = self.publish_snapshot(stack, writer, current, publish, &mut |hash, revision| {
+            let publication = Publication {
+                hash: hash.to_owned(),
+                revision: i64::try_from(revision).ok(),
+                ..Publication::default()
+            };
+            let mut bytes = Vec::new();
+            Frame::Publication(publication)
+                .write(&mut bytes)
+                .map_err(std::io::Error::other)
+                .and_then(|()| file.append(&bytes))
+                .and_then(|()| file.sync())
+                .map_err(Error::io("writing", self.disk().location(&path)))
+        })?;
+        if damaged {
+            let kept = name.replace(JOURNAL, DAMAGED);
+            disk::rename(self.disk(), &path, &format!("{}/{kept}", layout::journals(stack)))?;
+        } else {
+            disk::remove_if_there(self.disk(), &path)?;
+        }
+        Ok(Recovery::Replayed { holder: Box::new(holder), entries, pending, revision: published.revision })
+    }
+
+    /// Replays a journal over the revision that it began with. Entries that the damage cut off from what they refer to
+    /// are passed over; everything else counts.
+    pub(crate) fn replayed(&self, stack: &StackId, journal: ReadJournal) -> Result<(Snapshot, bool)> {
+        let base = u64::try_from(journal.header.base).unwrap_or(0);
+        let (_, text) = self.revisions(stack).read(stack, base)?;
+        let base = self.parse(&layout::revisions(stack), &text)?;
+        let mut replayer = Replayer::new(base.snapshot);
+        for entry in journal.entries {
+            if let Err(refused) = replayer.add(entry)
+                && !journal.damaged
+            {
+                return Err(refused.into());
+            }
+        }
+        let replayed = replayer.finish()?;
+        let mut snapshot = replayed.snapshot;
+        snapshot.manifest = Manifest::new(self.host().now().to_string(), &*self.options().tool_version);
+        Ok((snapshot, replayed.byte_string || base.byte_string))
+    }
+
+    /// Journals that wait for `state doctor` (S20).
+    pub(crate) fn orphans(&self, stack: &StackId) -> Result<Vec<Orphan>> {
+        let mut orphans = Vec::new();
+        for name in self.journal_names(stack, ORPHAN)? {
+            let path = format!("{}/{name}", layout::journals(stack));
+            let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file))
+            else {
+                continue;
+            };
+            let holder: LeaseInfo = journal.header.lease.clone();
+            let base = u64::try_from(journal.header.base).unwrap_or(0);
+            let entries = journal.entries.len();
+            orphans.push(Orphan {
+                journal: name,
+                started: super::leases::moment(&holder.since),
+                holder,
+                entries,
+                base,
+                snapshot: self.replayed(stack, journal)?.0,
+            });
+        }
+        Ok(orphans)
+    }
+
+    pub(crate) fn journal_names(&self, stack: &StackId, ending: &str) -> Result<Vec<String>> {
+        let names = disk::list(self.disk(), &layout::journals(stack))?;
+        Ok(names.into_iter().map(|name| name.text).filter(|name| name.ends_with(ending)).collect())
+    }
+}
