@@ -124,9 +124,6 @@ pub enum Error {
     /// quote the secret.
     #[error("the secret's value has no {0} form")]
     Codec(CodecStep),
-    /// A ciphertext stands inside an open secret, where nothing could open it again.
-    #[error("a ciphertext stands inside an open secret")]
-    SealedInsideOpen,
     /// A crypter answered with more or fewer texts than it was given.
     #[error("the crypter answered {answered} of {asked} texts")]
     BatchLength {

@@ -7,6 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use zeroize::ZeroizeOnDrop;
 
 /// The size of a key.
 pub const KEY_BYTES: usize = 32;
@@ -37,6 +38,11 @@ pub struct SymmetricCrypter {
     cipher: Aes256Gcm,
     entropy: Arc<dyn Entropy>,
 }
+
+/// Holds only while the cipher is built with the feature that wipes its key.
+const _: fn() = wiped_on_drop::<Aes256Gcm>;
+
+fn wiped_on_drop<T: ZeroizeOnDrop>() {}
 
 impl SymmetricCrypter {
     /// A crypter for a key.

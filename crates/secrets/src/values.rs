@@ -8,12 +8,13 @@ use std::fmt::Write;
 /// Why a codec could not do its work. Its words are dropped, as they may quote a secret (S17).
 pub type CodecError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The JSON text of values, as the state writes it.
+/// The text that a secret is sealed from: the JSON text of its value, as the state writes it. A secret inside a secret
+/// is marked in that text as one, and sealed with it rather than by itself.
 pub trait ValueText {
-    /// The text of a value that holds no open secret.
+    /// The text of a value whose secrets are open.
     fn write(&self, value: &Value) -> Result<String, CodecError>;
 
-    /// The value of a text, its secrets sealed.
+    /// The value of a text, its secrets open.
     fn read(&self, text: &str) -> Result<Value, CodecError>;
 }
 
@@ -40,14 +41,13 @@ impl Sealer {
     /// Opens every sealed secret of many values in one batch, and remembers their ciphertexts for when they are sealed
     /// again unchanged. Each value comes with its place. When anything fails, no value has changed.
     pub fn open_values(&self, codec: &dyn ValueText, values: &mut [(&str, &mut Value)]) -> Result<(), Error> {
-        let (sealed, open): (Vec<_>, Vec<_>) =
-            outermost(values, is_secret).into_iter().partition(|(_, value)| !is_open(value));
-        let secrets: Vec<_> = sealed
+        let found = outermost(values, |value| ciphertext(value).is_some());
+        let secrets: Vec<_> = found
             .iter()
-            .map(|(place, value)| (place.as_str(), sealed_text(value).unwrap_or_default()))
+            .map(|(place, value)| (place.as_str(), ciphertext(value).unwrap_or_default()))
             .collect();
         let plaintexts = self.open(&secrets)?;
-        let mut opened = Vec::with_capacity(sealed.len() + open.len());
+        let mut opened = Vec::with_capacity(found.len());
         for ((place, ciphertext), plaintext) in secrets.into_iter().zip(&plaintexts) {
             let value = opened_value(codec, plaintext).map_err(|error| error.at(place))?;
             if self.reuse() == Reuse::On {
@@ -55,12 +55,7 @@ impl Sealer {
             }
             opened.push(value);
         }
-        for (place, value) in &open {
-            let mut value = (**value).clone();
-            open_inside(codec, &mut value).map_err(|error| error.at(place))?;
-            opened.push(value);
-        }
-        for ((_, value), open) in sealed.into_iter().chain(open).zip(opened) {
+        for ((_, value), open) in found.into_iter().zip(opened) {
             *value = open;
         }
         Ok(())
@@ -74,27 +69,23 @@ impl Sealer {
     }
 }
 
+/// Whether it is to be sealed. A secret output around a secret is left to the secret.
 fn is_open(value: &Value) -> bool {
     match value {
         Value::Secret(Secret::Open(_)) => true,
-        Value::Output(output) => output.secret,
+        Value::Output(output) => output.secret && !matches!(output.value, Some(Value::Secret(_))),
         _ => false,
     }
 }
 
-fn is_secret(value: &Value) -> bool {
-    is_open(value) || sealed_text(value).is_some()
-}
-
-/// The text of a sealed secret: a ciphertext, or inside an open secret the JSON text of the value.
-fn sealed_text(value: &Value) -> Option<&str> {
+fn ciphertext(value: &Value) -> Option<&str> {
     match value {
-        Value::Secret(Secret::Sealed(text)) => Some(text),
+        Value::Secret(Secret::Sealed(ciphertext)) => Some(ciphertext),
         _ => None,
     }
 }
 
-/// The plaintext of an open secret: the JSON text of its value. A secret inside it is marked as one and sealed with it.
+/// The plaintext of an open secret.
 fn open_text(codec: &dyn ValueText, secret: &Value) -> Result<Plaintext, Error> {
     let unknown = Value::Computed(Computed::default());
     let inside = match secret {
@@ -102,47 +93,13 @@ fn open_text(codec: &dyn ValueText, secret: &Value) -> Result<Plaintext, Error> 
         Value::Output(output) => output.value.as_ref().unwrap_or(&unknown),
         other => other,
     };
-    let mut inside = inside.clone();
-    for (_, nested) in outermost(&mut [("", &mut inside)], is_secret) {
-        if let Some(text) = sealed_text(nested) {
-            inner_value(codec, text)?;
-        } else {
-            let text = open_text(codec, nested)?.as_text()?.to_owned();
-            *nested = Value::Secret(Secret::Sealed(text));
-        }
-    }
-    codec.write(&inside).map(Plaintext::from).map_err(|_| Error::Codec(CodecStep::Write))
+    codec.write(inside).map(Plaintext::from).map_err(|_| Error::Codec(CodecStep::Write))
 }
 
 /// The open secret of a plaintext.
 fn opened_value(codec: &dyn ValueText, plaintext: &Plaintext) -> Result<Value, Error> {
     let inside = codec.read(plaintext.as_text()?).map_err(|_| Error::Codec(CodecStep::Read))?;
-    let mut value = Value::Secret(Secret::Open(Box::new(inside)));
-    open_inside(codec, &mut value)?;
-    Ok(value)
-}
-
-/// Opens the secrets inside an open one.
-fn open_inside(codec: &dyn ValueText, secret: &mut Value) -> Result<(), Error> {
-    let inside = match secret {
-        Value::Secret(Secret::Open(inside)) => Some(inside.as_mut()),
-        Value::Output(output) => output.value.as_mut(),
-        _ => None,
-    };
-    let Some(inside) = inside else { return Ok(()) };
-    for (_, nested) in outermost(&mut [("", inside)], is_secret) {
-        if let Some(text) = sealed_text(nested) {
-            *nested = Value::Secret(Secret::Open(Box::new(inner_value(codec, text)?)));
-        }
-        open_inside(codec, nested)?;
-    }
-    Ok(())
-}
-
-/// The value of a sealed secret inside an open one, whose text is not encrypted again. A ciphertext there is a mistake
-/// that nothing could open later.
-fn inner_value(codec: &dyn ValueText, text: &str) -> Result<Value, Error> {
-    codec.read(text).map_err(|_| Error::SealedInsideOpen)
+    Ok(Value::Secret(Secret::Open(Box::new(inside))))
 }
 
 /// The values that are wanted and not inside another wanted one, each with its place.

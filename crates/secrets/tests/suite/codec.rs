@@ -7,7 +7,7 @@ use serde_json::{Value as Tree, json};
 pub(crate) const SIGNATURE: &str = "4dabf18193072939515e22adb298388d";
 pub(crate) const SECRET: &str = "1b47061264138c4ac30d75fd1eb44270";
 
-/// Writes values as compact JSON and refuses open secrets.
+/// Writes values as compact JSON. A secret inside a secret is marked, and must be open.
 pub(crate) struct Codec;
 
 impl ValueText for Codec {
@@ -31,7 +31,7 @@ fn tree(value: &Value) -> Result<Tree, CodecError> {
             let member = |(name, value): (&String, &Value)| Ok((name.clone(), tree(value)?));
             Tree::Object(members.iter().map(member).collect::<Result<_, CodecError>>()?)
         }
-        Value::Secret(Secret::Sealed(text)) => json!({SIGNATURE: SECRET, "ciphertext": text}),
+        Value::Secret(Secret::Open(inside)) => json!({SIGNATURE: SECRET, "ciphertext": Codec.write(inside)?}),
         Value::Computed(_) => json!("04da6b54-80e4-46f7-96ec-b56ff0331ba9"),
         other => return Err(format!("cannot write {other:?}").into()),
     })
@@ -46,7 +46,7 @@ fn value(tree: &Tree) -> Result<Value, CodecError> {
         Tree::Array(items) => Value::Array(items.iter().map(value).collect::<Result<_, _>>()?),
         Tree::Object(members) if members.get(SIGNATURE).is_some_and(|mark| mark == SECRET) => {
             let text = members["ciphertext"].as_str().ok_or("a secret without its text")?;
-            Value::Secret(Secret::Sealed(text.to_owned()))
+            Value::Secret(Secret::Open(Box::new(Codec.read(text)?)))
         }
         Tree::Object(members) => {
             let member = |(name, tree): (&String, &Tree)| Ok((name.clone(), value(tree)?));

@@ -1,6 +1,6 @@
 //! The crypters: round trips, tampering, malformed ciphertexts, and what `Debug` shows.
 
-use crate::fixtures::{Counting, OPENED, STACKS, phrase};
+use crate::fixtures::{Counting, OPENED, STACKS, phrase, seeded};
 use drystone_secrets::{
     Action, Base64, Blinding, Crypter, Error, Locked, Nop, Plaintext, SymmetricCrypter, recrypt,
 };
@@ -135,6 +135,8 @@ fn s17_debug_shows_no_secret() {
 }
 
 proptest! {
+    #![proptest_config(seeded())]
+
     #[test]
     fn what_is_sealed_opens(key in any::<[u8; 32]>(), secrets in proptest::collection::vec(any::<Vec<u8>>(), 0..8)) {
         let crypter = SymmetricCrypter::new(&key);

@@ -6,6 +6,7 @@ use drystone_secrets::{
     Crypter, Entropy, Error, Keyring, PASSPHRASE_VARIABLE, Passphrase, Passphrases, Plaintext,
     SymmetricCrypter,
 };
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -55,6 +56,11 @@ pub(crate) static OPENED: LazyLock<Arc<SymmetricCrypter>> =
 
 pub(crate) fn phrase(text: &str) -> Passphrase {
     Passphrase::new(text)
+}
+
+/// The same cases in every run.
+pub(crate) fn seeded() -> ProptestConfig {
+    ProptestConfig { rng_seed: RngSeed::Fixed(18), failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// An environment with these variables and no others.

@@ -171,20 +171,13 @@ fn the_real_clis_nested_secret_opens() {
 }
 
 #[test]
-fn inside_an_open_secret_a_sealed_one_holds_plain_json() {
+fn a_ciphertext_inside_an_open_secret_is_refused_and_nothing_changes() {
     let crypter = Counting::new(1);
-    let inner = |text: &str| secret(Value::Array(vec![Value::Secret(Secret::Sealed(text.to_owned()))]));
-    let mut value = inner(r#""deep""#);
-    sealer(&crypter, Reuse::On).open_values(&Codec, &mut [("a", &mut value)]).unwrap();
-    assert_eq!(value, secret(Value::Array(vec![secret(text("deep"))])));
-
-    let mistaken = inner(&crypter.encrypt_one(&"\"deep\"".into()).unwrap());
+    let sealed = Value::Secret(Secret::Sealed(crypter.encrypt_one(&"\"deep\"".into()).unwrap()));
+    let mistaken = object([("good", secret(text("top"))), ("mistaken", secret(Value::Array(vec![sealed])))]);
     let mut value = mistaken.clone();
-    let sealing = sealer(&crypter, Reuse::On).seal_values(&Codec, &mut [("a", &mut value)]);
-    let opening = sealer(&crypter, Reuse::On).open_values(&Codec, &mut [("a", &mut value)]);
-    for outcome in [sealing, opening] {
-        assert_eq!(outcome.unwrap_err().to_string(), "a: a ciphertext stands inside an open secret");
-    }
+    let error = sealer(&crypter, Reuse::On).seal_values(&Codec, &mut [("a", &mut value)]).unwrap_err();
+    assert_eq!(error.to_string(), "a.mistaken: the secret's value has no written form");
     assert_eq!(value, mistaken);
 }
 
@@ -195,15 +188,27 @@ fn s17_a_secret_output_becomes_a_sealed_secret() {
     let mut known = output(Some(text("top")), true);
     let mut unknown = output(None, true);
     let mut around = output(Some(secret(text("inside"))), false);
+    let mut twice = output(Some(secret(text("twice"))), true);
     let sealer = sealer(&crypter, Reuse::On);
     sealer
-        .seal_values(&Codec, &mut [("known", &mut known), ("unknown", &mut unknown), ("around", &mut around)])
+        .seal_values(
+            &Codec,
+            &mut [
+                ("known", &mut known),
+                ("unknown", &mut unknown),
+                ("around", &mut around),
+                ("twice", &mut twice),
+            ],
+        )
         .unwrap();
     assert_eq!(crypter.decrypt_one(ciphertext(&known)).unwrap().as_text().unwrap(), "\"top\"");
     let unknown = crypter.decrypt_one(ciphertext(&unknown)).unwrap();
     assert_eq!(unknown.as_text().unwrap(), "\"04da6b54-80e4-46f7-96ec-b56ff0331ba9\"");
-    let Value::Output(around) = around else { panic!("no longer an output") };
-    ciphertext(around.value.as_ref().unwrap());
+    for (output, expected) in [(around, "\"inside\""), (twice, "\"twice\"")] {
+        let Value::Output(output) = output else { panic!("no longer an output") };
+        let sealed = ciphertext(output.value.as_ref().unwrap());
+        assert_eq!(crypter.decrypt_one(sealed).unwrap().as_text().unwrap(), expected);
+    }
 }
 
 #[test]
