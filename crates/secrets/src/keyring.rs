@@ -1,0 +1,118 @@
+//! The keyring: finds passphrases and derives each key once.
+
+use crate::salt::{self, Salt};
+use crate::{Ask, Entropy, Error, Passphrase, Passphrases, SymmetricCrypter, SystemEntropy};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The passphrases and keys of one process. A clone is the same keyring.
+///
+/// A key is derived at most once for a passphrase and a salt (S18), and nobody is asked twice for the passphrase of the
+/// same secrets. Everything is wiped when the last clone is dropped.
+#[derive(Clone)]
+pub struct Keyring(Arc<Inner>);
+
+struct Inner {
+    passphrases: Passphrases,
+    entropy: Arc<dyn Entropy>,
+    derived: Mutex<Keys>,
+    /// By the salt's text. The lock is held while somebody is asked, so that nobody else is.
+    unlocked: Mutex<HashMap<String, Arc<SymmetricCrypter>>>,
+    derivations: AtomicUsize,
+}
+
+/// Keys by passphrase and salt. Whoever comes first derives one; others wait for it.
+type Keys = HashMap<(Passphrase, Vec<u8>), Arc<OnceLock<Arc<SymmetricCrypter>>>>;
+
+impl Keyring {
+    /// A keyring over sources of passphrases.
+    #[must_use]
+    pub fn new(passphrases: Passphrases) -> Self {
+        Self::with_entropy(passphrases, Arc::new(SystemEntropy))
+    }
+
+    /// A keyring whose salts and nonces come from `entropy`.
+    #[must_use]
+    pub fn with_entropy(passphrases: Passphrases, entropy: Arc<dyn Entropy>) -> Self {
+        Self(Arc::new(Inner {
+            passphrases,
+            entropy,
+            derived: Mutex::default(),
+            unlocked: Mutex::default(),
+            derivations: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Where its passphrases come from.
+    #[must_use]
+    pub fn passphrases(&self) -> &Passphrases {
+        &self.0.passphrases
+    }
+
+    /// How many keys were derived so far.
+    #[must_use]
+    pub fn derivations(&self) -> usize {
+        self.0.derivations.load(Ordering::Relaxed)
+    }
+
+    /// The crypter of a salt, opened with this passphrase.
+    pub fn open(&self, salt: &str, passphrase: &Passphrase) -> Result<Arc<SymmetricCrypter>, Error> {
+        let salt = Salt::parse(salt)?;
+        let crypter = self.key(passphrase, &salt.bytes);
+        salt.check(&crypter)?;
+        Ok(crypter)
+    }
+
+    /// The crypter of a salt, opened with the passphrase that the sources have. Who is asked is asked until the answer
+    /// is right or there is none.
+    pub fn unlock(&self, salt: &str, stack: Option<&str>) -> Result<Arc<SymmetricCrypter>, Error> {
+        let mut unlocked = lock(&self.0.unlocked);
+        if let Some(crypter) = unlocked.get(salt) {
+            return Ok(Arc::clone(crypter));
+        }
+        let mut wrong = 0;
+        loop {
+            let found = self.0.passphrases.find(Ask::Unlock { stack, wrong })?;
+            match self.open(salt, &found.passphrase) {
+                Ok(crypter) => {
+                    unlocked.insert(salt.to_owned(), Arc::clone(&crypter));
+                    return Ok(crypter);
+                }
+                Err(Error::IncorrectPassphrase) if found.asked => wrong += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The text of a fresh salt for a passphrase, and its crypter.
+    pub fn create(&self, passphrase: &Passphrase) -> Result<(String, Arc<SymmetricCrypter>), Error> {
+        let bytes = Salt::fresh_bytes(self.0.entropy.as_ref())?;
+        let crypter = self.key(passphrase, &bytes);
+        let text = Salt::text(&bytes, &crypter)?;
+        lock(&self.0.unlocked).insert(text.clone(), Arc::clone(&crypter));
+        Ok((text, crypter))
+    }
+
+    fn key(&self, passphrase: &Passphrase, salt: &[u8]) -> Arc<SymmetricCrypter> {
+        let slot = Arc::clone(lock(&self.0.derived).entry((passphrase.clone(), salt.to_vec())).or_default());
+        let derive = || {
+            self.0.derivations.fetch_add(1, Ordering::Relaxed);
+            let key = salt::derive(passphrase, salt);
+            Arc::new(SymmetricCrypter::with_entropy(&key, Arc::clone(&self.0.entropy)))
+        };
+        Arc::clone(slot.get_or_init(derive))
+    }
+}
+
+impl fmt::Debug for Keyring {
+    /// Never shows a passphrase or a key (S17).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keyring").field("derivations", &self.derivations()).finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

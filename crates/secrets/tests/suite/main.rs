@@ -1,0 +1,13 @@
+//! What the secrets crate promises, a file a topic.
+
+#![cfg(test)]
+
+mod codec;
+mod crypters;
+mod fixtures;
+mod keyring;
+mod managers;
+mod passphrases;
+mod sealing;
+mod stored;
+mod vectors;
