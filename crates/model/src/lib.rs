@@ -4,14 +4,18 @@
 //! Properties stay in their stored JSON text ([`Json`]) until somebody asks for a [`Value`], so that numbers, key
 //! order and unknown members survive untouched (S9, S10) and a large snapshot costs little more than its file.
 
+mod features;
 mod json;
+mod normalize;
 mod record;
 mod resource;
 mod snapshot;
 mod urn;
 mod value;
 
+pub use features::{Feature, Features};
 pub use json::Json;
+pub use normalize::{DuplicateAlias, normalize};
 pub use record::{Extra, Wire};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
