@@ -2,23 +2,24 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// A JSON value kept as the text it was read from.
 ///
-/// Nothing inside is interpreted, so integers above 2^53, key order and unknown members survive (S9, S10).
+/// Nothing inside is interpreted, so integers above 2^53, key order and unknown members survive (S9, S10). Copies share
+/// the text.
 #[derive(Clone)]
-pub struct Json(Box<RawValue>);
+pub struct Json(Arc<RawValue>);
 
 impl Json {
     /// Wraps text that is one valid JSON value.
     pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text.into()).map(Self)
+        RawValue::from_string(text.into()).map(|raw| Self(Arc::from(raw)))
     }
 
     /// The JSON text of a serializable value.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Self)
+        serde_json::value::to_raw_value(value).map(|raw| Self(Arc::from(raw)))
     }
 
     /// The text itself.
@@ -39,7 +40,7 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Equal when the values are: member order and spelling of white space do not matter, number text does.
+/// Equal when the values are: member order and white space do not matter.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
@@ -58,7 +59,7 @@ impl Serialize for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(Arc::from(raw)))
     }
 }
 

@@ -122,10 +122,6 @@ impl World {
         self.locks.retain(|_, holder| *holder != process);
     }
 
-    pub(crate) fn random(&mut self) -> &mut ChaCha8Rng {
-        &mut self.random
-    }
-
     /// Counts an operation and says what befalls it.
     pub(crate) fn step(&mut self, process: u64, operation: &str, path: &str) -> io::Result<Option<Fault>> {
         if self.dead.contains(&process) {

@@ -17,7 +17,7 @@ async fn update_with(seed: u64, step: u64, fault: Fault, survival: Survival, che
     let machine = Machine::new(seed, checkpoints);
     machine.prepare().await;
     machine.plan(step, fault, survival);
-    let report = update(&machine.store(1)).await;
+    let report = update(&machine, 1).await;
     let happened = machine.call_off();
     let place = format!("seed {seed}, step {step}, {fault:?}, {survival:?}: {:?}", machine.trace());
     machine.kill(1);
@@ -27,7 +27,7 @@ async fn update_with(seed: u64, step: u64, fault: Fault, survival: Survival, che
 
 /// What must hold whatever happened before.
 async fn check(machine: &Machine, process: u64, acknowledged: &[String], committed: bool, place: &str) {
-    let store = machine.store(process);
+    let store = machine.store(process).expect("a store");
     let lease = match store.acquire(&stack(), Claim::new("up")).await {
         Ok(lease) => lease,
         Err(error) => panic!("the next lease is not had: {error} ({place})"),
@@ -100,15 +100,11 @@ async fn s05_a_crash_at_every_step_of_a_recovery_loses_nothing() {
             let machine = Machine::new(first * 1000 + second, first % 2 == 0);
             machine.prepare().await;
             machine.plan(first, Fault::Crash, SURVIVALS[(first % 3) as usize]);
-            let report = update(&machine.store(1)).await;
+            let report = update(&machine, 1).await;
             machine.call_off();
             machine.kill(1);
             machine.plan(second, Fault::Crash, SURVIVALS[(second % 3) as usize]);
-            let store = machine.store(2);
-            let _ = match store.acquire(&stack(), Claim::new("up")).await {
-                Ok(lease) => lease.release().await,
-                Err(error) => Err(error),
-            };
+            let _ = async { machine.store(2)?.acquire(&stack(), Claim::new("up")).await?.release().await }.await;
             let happened = machine.call_off();
             let place = format!("steps {first} and {second}: {:?}", machine.trace());
             machine.kill(2);
@@ -132,8 +128,8 @@ async fn a_crash_at_every_step_of_a_move_leaves_the_stack_in_one_place() {
                 let machine = Machine::new(step * 17 + 3, false);
                 machine.prepare().await;
                 machine.plan(step, Fault::Crash, survival);
-                let store = machine.store(1);
                 let _ = async {
+                    let store = machine.store(1)?;
                     let lease = store.acquire(&stack(), Claim::new("stack rename")).await?;
                     let snapshot = Some(Box::new(store.snapshot(&stack(), At::Current).await?.snapshot));
                     let to = if to_trash {
@@ -160,7 +156,7 @@ async fn a_crash_at_every_step_of_a_move_leaves_the_stack_in_one_place() {
 
 /// After the next holders have been there, the stack is under one name with everything it had.
 async fn one_place(machine: &Machine, target: &StackId, to_trash: bool, place: &str) {
-    let store = machine.store(2);
+    let store = machine.store(2).expect("a store");
     for name in [&stack(), target] {
         let lease = store.acquire(name, Claim::new("up")).await.unwrap_or_else(|error| panic!("{error} ({place})"));
         lease.release().await.unwrap_or_else(|error| panic!("{error} ({place})"));

@@ -103,7 +103,7 @@ pub struct Recorded {
     /// Whether the stack has ever had a snapshot written.
     pub ever_written: bool,
     /// Whether texts that are not UTF-8 stand in it.
-    pub byte_string: bool,
+    pub byte_strings: bool,
 }
 
 /// A stack in a list.

@@ -6,7 +6,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use drystone_journal::{Entry, Replayer};
-use drystone_model::{Json, Severity, Snapshot, Violation};
+use drystone_model::{Feature, Json, Severity, Snapshot, Violation};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,7 +37,7 @@ struct Stack {
 struct Revision {
     info: RevisionInfo,
     snapshot: Snapshot,
-    byte_string: bool,
+    byte_strings: bool,
 }
 
 impl Default for MemoryStore {
@@ -96,11 +96,11 @@ impl Stack {
         if std::mem::take(&mut self.entries) == 0 {
             return Ok(None);
         }
-        let replayed = journal.finish()?;
+        let replayed = journal.finish();
         let by = format!("{}@{}", self.lease.user, self.lease.host);
         let commit = Commit {
             title: title.to_owned(),
-            byte_string: replayed.byte_string,
+            byte_strings: replayed.features.contains(Feature::ByteString),
             ..Commit::default()
         };
         Ok(Some(self.record(host, &by, commit, replayed.snapshot).0))
@@ -127,7 +127,7 @@ impl Stack {
             restores: commit.restores.map(number),
             ..RevisionInfo::default()
         };
-        let revision = Revision { info, snapshot, byte_string: commit.byte_string };
+        let revision = Revision { info, snapshot, byte_strings: commit.byte_strings };
         self.revisions.insert(self.highest, revision);
         self.current = Some(self.highest);
         self.exists = true;
@@ -142,7 +142,7 @@ impl Stack {
                 hash: String::new(),
                 snapshot: Snapshot::default(),
                 ever_written: false,
-                byte_string: false,
+                byte_strings: false,
             },
         }
     }
@@ -155,7 +155,7 @@ impl Revision {
             hash: self.info.hash.clone(),
             snapshot: self.snapshot.clone(),
             ever_written: true,
-            byte_string: self.byte_string,
+            byte_strings: self.byte_strings,
         }
     }
 }
@@ -202,7 +202,7 @@ impl Reads for MemoryStore {
             At::Current => Ok(stack.recorded()),
             At::Running => match &stack.journal {
                 Some(journal) => {
-                    Ok(Recorded { revision: None, snapshot: journal.snapshot()?, ever_written: true, ..stack.recorded() })
+                    Ok(Recorded { revision: None, snapshot: journal.snapshot().snapshot, ever_written: true, ..stack.recorded() })
                 }
                 None => Ok(stack.recorded()),
             },
@@ -335,7 +335,7 @@ impl HeldLease for MemoryLease {
             _ => Ok(()),
         })?;
         let mut stacks = self.store.stacks();
-        let mut detach = |stacks: &mut BTreeMap<StackId, Stack>| {
+        let detach = |stacks: &mut BTreeMap<StackId, Stack>| {
             let stack = stacks.entry(self.stack.clone()).or_default();
             let lease = stack.lease.clone();
             std::mem::replace(stack, Stack { lease, alive: true, ..Stack::default() })

@@ -45,7 +45,7 @@ pub struct Commit {
     /// The update's record for the history, as Pulumi writes it.
     pub update: Option<Json>,
     /// Whether texts that are not UTF-8 stand in the snapshot, maybe inside secrets.
-    pub byte_string: bool,
+    pub byte_strings: bool,
 }
 
 /// What a commit made.

@@ -3,7 +3,6 @@
 use drystone_stores::conformance::Fixture;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::{Store, conformance_tests};
-use std::time::Duration;
 
 struct Directory {
     folder: tempfile::TempDir,

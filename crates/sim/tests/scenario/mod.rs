@@ -8,66 +8,67 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A machine with a simulated disk.
-pub struct Machine {
+pub(crate) struct Machine {
     world: Arc<Mutex<World>>,
     checkpoints: bool,
 }
 
 impl Machine {
-    pub fn new(seed: u64, checkpoints: bool) -> Self {
+    pub(crate) fn new(seed: u64, checkpoints: bool) -> Self {
         Self { world: Arc::new(Mutex::new(World::new(seed))), checkpoints }
     }
 
     /// The store as a process of this machine opens it.
-    pub fn store(&self, process: u64) -> LocalStore {
+    pub(crate) fn store(&self, process: u64) -> Result<LocalStore> {
         let disk = Arc::new(SimDisk::new(Arc::clone(&self.world), process));
         let options = LocalOptions {
             checkpoint_interval: self.checkpoints.then_some(Duration::from_secs(1)),
             ..LocalOptions::default()
         };
-        LocalStore::with(disk, Arc::new(SimHost::new(process)), options).expect("a store")
+        LocalStore::with(disk, Arc::new(SimHost::new(process)), options)
     }
 
     /// A committed stack with one resource.
-    pub async fn prepare(&self) {
-        committed(&self.store(0), &["a"]).await;
+    pub(crate) async fn prepare(&self) {
+        committed(&self.store(0).expect("a store"), &["a"]).await;
     }
 
-    pub fn plan(&self, step: u64, fault: Fault, survival: Survival) {
+    pub(crate) fn plan(&self, step: u64, fault: Fault, survival: Survival) {
         self.world.lock().unwrap().plan(step, fault, survival);
     }
 
-    pub fn call_off(&self) -> bool {
+    pub(crate) fn call_off(&self) -> bool {
         self.world.lock().unwrap().call_off()
     }
 
-    pub fn kill(&self, process: u64) {
+    pub(crate) fn kill(&self, process: u64) {
         self.world.lock().unwrap().kill(process);
     }
 
-    pub fn trace(&self) -> Vec<String> {
+    pub(crate) fn trace(&self) -> Vec<String> {
         self.world.lock().unwrap().trace().to_vec()
     }
 }
 
 /// What an update was told before it was interrupted.
 #[derive(Default)]
-pub struct Report {
+pub(crate) struct Report {
     /// Names of resources whose making was acknowledged; `begun x` for operations that only began.
-    pub acknowledged: Vec<String>,
+    pub(crate) acknowledged: Vec<String>,
     /// Whether the commit was acknowledged.
-    pub committed: bool,
+    pub(crate) committed: bool,
 }
 
 /// An update of six resources, one of which never ends, with a commit at the end.
-pub async fn update(store: &LocalStore) -> Report {
+pub(crate) async fn update(machine: &Machine, process: u64) -> Report {
     let mut report = Report::default();
     // How far it came is in the report; how it ended does not matter.
-    let _ = run(store, &mut report).await;
+    let _ = run(machine, process, &mut report).await;
     report
 }
 
-async fn run(store: &LocalStore, report: &mut Report) -> Result<()> {
+async fn run(machine: &Machine, process: u64, report: &mut Report) -> Result<()> {
+    let store = machine.store(process)?;
     let lease = store.acquire(&stack(), Claim::new("up")).await?;
     let mut sequence = 0;
     let mut next = || {

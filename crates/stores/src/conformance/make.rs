@@ -20,13 +20,12 @@ pub fn root() -> Resource {
     }
 }
 
-/// A component below the root.
+/// A component.
 #[must_use]
 pub fn resource(name: &str) -> Resource {
     Resource {
         urn: Urn::build("prod", "shop", "", "my:mod:Thing", name),
         type_token: "my:mod:Thing".to_owned(),
-        parent: root().urn,
         ..Resource::default()
     }
 }

@@ -96,7 +96,7 @@ pub async fn s05_a_refused_entry_loses_nothing(fixture: &dyn Fixture) {
     let refused = lease.append(vec![odd]).await;
     let Err(Error::Refused(refused)) = refused else { panic!("{refused:?}") };
     assert_eq!(refused.sequence, 3);
-    lease.append(vec![begin(3, 2, "c"), success(4, 2, "c")]).await.unwrap();
+    lease.append(vec![begin(4, 2, "c"), success(5, 2, "c")]).await.unwrap();
     let done = lease.commit(Commit { title: "up".to_owned(), ..Commit::default() }).await.unwrap();
     assert!(done.revision.is_some());
     lease.release().await.unwrap();

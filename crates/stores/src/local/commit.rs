@@ -8,7 +8,7 @@ use super::revisions;
 use super::{Compression, LocalStore};
 use crate::disk;
 use crate::{Error, LeaseInfo, Recorded, Result, RevisionInfo, StackId};
-use drystone_dialects::pulumi;
+use drystone_dialects::pulumi::{self, Checkpoint, ReadError};
 use drystone_model::{IntegrityErrorRecord, Json, Severity, Snapshot, Violation};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct Publish {
     pub(crate) title: String,
     pub(crate) message: String,
     pub(crate) snapshot: Snapshot,
-    pub(crate) byte_string: bool,
+    pub(crate) byte_strings: bool,
     pub(crate) restores: Option<u64>,
 }
 
@@ -28,7 +28,6 @@ pub(crate) struct Published {
     pub(crate) revision: u64,
     pub(crate) previous: Option<u64>,
     pub(crate) violations: Vec<Violation>,
-    pub(crate) hash: String,
 }
 
 /// Who is making a snapshot current.
@@ -52,11 +51,11 @@ impl LocalStore {
         publish: Publish,
         announce: &mut Announce<'_>,
     ) -> Result<Published> {
-        let Publish { title, message, mut snapshot, byte_string, restores } = publish;
+        let Publish { title, message, mut snapshot, byte_strings, restores } = publish;
         let violations = note_violations(&mut snapshot, &title, &self.options().tool_version);
         let previous = current.map(|document| self.adopt(stack, document)).transpose()?;
         let resources = snapshot.resources.len();
-        let text = self.render(stack, Some(snapshot), byte_string)?;
+        let text = self.render(stack, Some(snapshot), byte_strings)?;
         let hash = checkpoint::hash(&text);
         let info = RevisionInfo {
             parent: previous.and_then(|number| i64::try_from(number).ok()),
@@ -64,14 +63,14 @@ impl LocalStore {
             title,
             by: format!("{}@{}", writer.lease.user, writer.lease.host),
             message,
-            hash: hash.clone(),
+            hash,
             resources: i64::try_from(resources).unwrap_or(i64::MAX),
             violations: i64::try_from(violations.len()).unwrap_or(i64::MAX),
             restores: restores.and_then(|number| i64::try_from(number).ok()),
             ..RevisionInfo::default()
         };
         let revision = self.publish_text(stack, writer, current, info, &text, announce)?;
-        Ok(Published { revision, previous, violations, hash })
+        Ok(Published { revision, previous, violations })
     }
 
     /// Steps of a commit in the order that survives a crash between any two.
@@ -135,7 +134,7 @@ impl LocalStore {
             return Ok(revisions::number(info));
         }
         let number = revisions.next()?;
-        let resources = pulumi::peek(&document.text).map_or(0, |peeked| peeked.resources);
+        let resources = pulumi::peek(&document.text).ok().and_then(|peeked| peeked.state).map_or(0, |state| state.resources);
         let info = RevisionInfo {
             number: i64::try_from(number).unwrap_or(i64::MAX),
             parent: known.last().map(|info| info.number),
@@ -151,25 +150,27 @@ impl LocalStore {
     }
 
     /// The document of a snapshot.
-    pub(crate) fn render(&self, stack: &StackId, snapshot: Option<Snapshot>, byte_string: bool) -> Result<Vec<u8>> {
+    pub(crate) fn render(&self, stack: &StackId, snapshot: Option<Snapshot>, byte_strings: bool) -> Result<Vec<u8>> {
         let path = layout::checkpoint(stack);
-        pulumi::write_checkpoint(&stack.qualified(), snapshot.as_ref(), byte_string)
+        let checkpoint = Checkpoint { byte_strings, ..Checkpoint::new(stack.qualified(), snapshot) };
+        checkpoint
+            .to_vec()
             .map_err(|error| Error::Corrupt { path: self.disk().location(&path), reason: error.to_string() })
     }
 
     /// Reads a document.
     pub(crate) fn parse(&self, path: &str, text: &[u8]) -> Result<Recorded> {
-        let checkpoint = pulumi::read_checkpoint(text).map_err(|error| {
+        let checkpoint = Checkpoint::read(text).map_err(|error| {
             let path = self.disk().location(path);
             let reason = error.to_string();
-            if error.is_unsupported() { Error::Unsupported { path, reason } } else { Error::Corrupt { path, reason } }
+            if is_unsupported(&error) { Error::Unsupported { path, reason } } else { Error::Corrupt { path, reason } }
         })?;
         Ok(Recorded {
             revision: None,
             hash: String::new(),
             ever_written: checkpoint.snapshot.is_some(),
             snapshot: checkpoint.snapshot.unwrap_or_default(),
-            byte_string: checkpoint.byte_string,
+            byte_strings: checkpoint.byte_strings,
         })
     }
 
@@ -229,6 +230,11 @@ fn note_violations(snapshot: &mut Snapshot, title: &str, version: &str) -> Vec<V
         ..IntegrityErrorRecord::default()
     });
     violations
+}
+
+/// Whether a newer tool could read what this one cannot.
+fn is_unsupported(error: &ReadError) -> bool {
+    matches!(error, ReadError::TooNew { .. } | ReadError::UnsupportedFeatures { .. })
 }
 
 /// A failure of the journal or the fence, for the caller.

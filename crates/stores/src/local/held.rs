@@ -48,7 +48,7 @@ struct OpenJournal {
     path: String,
     writer: GroupCommit,
     replayer: Replayer,
-    byte_string: bool,
+    byte_strings: bool,
     entries: usize,
 }
 
@@ -128,7 +128,7 @@ impl Shared {
         for entry in entries {
             let written = Frame::Entry(Box::new(entry.clone())).write(&mut bytes);
             written.map_err(|error| Error::Poisoned { reason: error.to_string() })?;
-            journal.byte_string |= entry.requires_byte_string;
+            journal.byte_strings |= entry.requires_byte_string;
             journal.replayer.add(entry)?;
             journal.entries += 1;
         }
@@ -172,11 +172,12 @@ impl Shared {
         };
         let writer = GroupCommit::new(file, fence, store.host().has_threads())
             .map_err(Error::io("starting the writer of", store.disk().location(&path)))?;
+        let replayer = Replayer::new(parsed.snapshot);
         Ok(OpenJournal {
             path,
             writer,
-            replayer: Replayer::new(parsed.snapshot),
-            byte_string: parsed.byte_string,
+            replayer: if parsed.byte_strings { replayer.with_byte_strings() } else { replayer },
+            byte_strings: parsed.byte_strings,
             entries: 0,
         })
     }
@@ -199,11 +200,11 @@ impl Shared {
         let store = &self.store;
         let mut update = self.update();
         let journaled = update.journal.as_ref().filter(|journal| journal.entries > 0);
-        let byte_string = commit.byte_string || journaled.is_some_and(|journal| journal.byte_string);
+        let byte_strings = commit.byte_strings || journaled.is_some_and(|journal| journal.byte_strings);
         let snapshot = match (commit.snapshot, journaled) {
             (Some(snapshot), _) => Some(snapshot),
             (None, Some(journal)) => {
-                let mut snapshot = journal.replayer.snapshot()?;
+                let mut snapshot = journal.replayer.snapshot().snapshot;
                 snapshot.manifest = Manifest::new(store.host().now().to_string(), &*store.options().tool_version);
                 Some(snapshot)
             }
@@ -215,7 +216,7 @@ impl Shared {
                 title: commit.title,
                 message: commit.message,
                 snapshot,
-                byte_string,
+                byte_strings,
                 restores: commit.restores,
             };
             let journal = update.journal.as_ref();
@@ -290,20 +291,19 @@ impl Shared {
     /// Writes what the journal says so far as the current document. That it cannot is no failure of the update: the
     /// journal holds everything.
     fn checkpoint(&self) {
-        let (snapshot, byte_string) = {
+        let (snapshot, byte_strings) = {
             let update = self.update();
             let Some(journal) = &update.journal else { return };
-            let Ok(snapshot) = journal.replayer.snapshot() else { return };
-            (snapshot, journal.byte_string)
+            (journal.replayer.snapshot().snapshot, journal.byte_strings)
         };
         let mut snapshot = snapshot;
         snapshot.manifest = Manifest::new(self.store.host().now().to_string(), &*self.store.options().tool_version);
-        let _ = self.write_checkpoint(snapshot, byte_string);
+        let _ = self.write_checkpoint(snapshot, byte_strings);
     }
 
-    fn write_checkpoint(&self, snapshot: drystone_model::Snapshot, byte_string: bool) -> Result<()> {
+    fn write_checkpoint(&self, snapshot: drystone_model::Snapshot, byte_strings: bool) -> Result<()> {
         let store = &self.store;
-        let text = store.render(&self.stack, Some(snapshot), byte_string)?;
+        let text = store.render(&self.stack, Some(snapshot), byte_strings)?;
         let staged = checkpoint::stage(store.disk(), &self.stack, &text, store.options().compression)?;
         let mut update = self.update();
         if update.journal.is_none() {

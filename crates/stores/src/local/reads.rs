@@ -2,7 +2,7 @@
 
 use super::checkpoint;
 use super::frames;
-use super::recovery::JOURNAL;
+use super::recovery::{JOURNAL, Replay};
 use super::{LocalStore, layout, revisions};
 use crate::disk;
 use crate::{
@@ -20,11 +20,12 @@ impl Reads for LocalStore {
         for stack in self.names(project)? {
             // Removed between the listing and the reading.
             let Some(document) = checkpoint::read(self.disk(), &stack)? else { continue };
-            let peeked = pulumi::peek(&document.text).ok();
+            let peeked = pulumi::peek(&document.text);
+            let state = peeked.as_ref().ok().and_then(|peeked| peeked.state.as_ref());
             summaries.push(StackSummary {
                 stack,
-                last_update: peeked.as_ref().and_then(|peeked| peeked.time.clone()),
-                resources: peeked.map(|peeked| peeked.resources as u64),
+                last_update: state.map(|state| state.time.clone()),
+                resources: peeked.as_ref().ok().map(|_| state.map_or(0, |state| state.resources as u64)),
                 trashed: None,
             });
         }
@@ -99,8 +100,8 @@ impl LocalStore {
         let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file)) else {
             return Ok(None);
         };
-        let (snapshot, byte_string) = self.replayed(stack, journal)?;
-        Ok(Some(Recorded { revision: None, hash: String::new(), snapshot, ever_written: true, byte_string }))
+        let Replay { snapshot, byte_strings, .. } = self.replayed(stack, journal)?;
+        Ok(Some(Recorded { revision: None, hash: String::new(), snapshot, ever_written: true, byte_strings }))
     }
 
     /// The stacks that have a checkpoint, in the order of their names.

@@ -8,11 +8,19 @@ use super::{LocalStore, layout};
 use crate::disk;
 use crate::{Error, LeaseInfo, Orphan, Recovery, Result, StackId};
 use drystone_journal::Replayer;
-use drystone_model::{Manifest, Snapshot};
+use drystone_model::{Feature, Manifest, Snapshot};
 
 pub(crate) const JOURNAL: &str = ".journal";
 const ORPHAN: &str = ".orphan";
 const DAMAGED: &str = ".damaged";
+
+/// What a journal makes of its base.
+pub(crate) struct Replay {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) byte_strings: bool,
+    /// Whether something of the journal could not be used; it is kept then.
+    damaged: bool,
+}
 
 impl LocalStore {
     /// Puts in order what a dead or fenced holder left: a move cut short, a prepared revision, a journal.
@@ -79,15 +87,14 @@ impl LocalStore {
         let path = format!("{}/{name}", layout::journals(stack));
         let holder = journal.header.lease.clone();
         let entries = journal.entries.len();
-        let damaged = journal.damaged;
         let mut file = self.disk().open_append(&path).map_err(Error::io("opening", self.disk().location(&path)))?;
         file.truncate(journal.sound_length as u64).map_err(Error::io("cutting", self.disk().location(&path)))?;
-        let (snapshot, byte_string) = self.replayed(stack, journal)?;
+        let Replay { snapshot, byte_strings, damaged } = self.replayed(stack, journal)?;
         let pending = snapshot.pending_operations.len();
         let publish = Publish {
             title: format!("recovered `{}` of {}@{}", holder.purpose, holder.user, holder.host),
             snapshot,
-            byte_string,
+            byte_strings,
             ..Publish::default()
         };
         let published = self.publish_snapshot(stack, writer, current, publish, &mut |hash, revision| {
@@ -115,22 +122,26 @@ impl LocalStore {
 
     /// Replays a journal over the revision that it began with. Entries that the damage cut off from what they refer to
     /// are passed over; everything else counts.
-    pub(crate) fn replayed(&self, stack: &StackId, journal: ReadJournal) -> Result<(Snapshot, bool)> {
+    pub(crate) fn replayed(&self, stack: &StackId, journal: ReadJournal) -> Result<Replay> {
         let base = u64::try_from(journal.header.base).unwrap_or(0);
         let (_, text) = self.revisions(stack).read(stack, base)?;
         let base = self.parse(&layout::revisions(stack), &text)?;
         let mut replayer = Replayer::new(base.snapshot);
-        for entry in journal.entries {
-            if let Err(refused) = replayer.add(entry)
-                && !journal.damaged
-            {
-                return Err(refused.into());
-            }
+        if base.byte_strings {
+            replayer = replayer.with_byte_strings();
         }
-        let replayed = replayer.finish()?;
+        for entry in journal.entries {
+            // A refusal is kept by the replayer; everything that makes sense counts.
+            let _ = replayer.add(entry);
+        }
+        let replayed = replayer.finish();
         let mut snapshot = replayed.snapshot;
         snapshot.manifest = Manifest::new(self.host().now().to_string(), &*self.options().tool_version);
-        Ok((snapshot, replayed.byte_string || base.byte_string))
+        Ok(Replay {
+            snapshot,
+            byte_strings: replayed.features.contains(Feature::ByteString),
+            damaged: journal.damaged || !replayed.refused.is_empty(),
+        })
     }
 
     /// Journals that wait for `state doctor` (S20).
@@ -151,7 +162,7 @@ impl LocalStore {
                 holder,
                 entries,
                 base,
-                snapshot: self.replayed(stack, journal)?.0,
+                snapshot: self.replayed(stack, journal)?.snapshot,
             });
         }
         Ok(orphans)

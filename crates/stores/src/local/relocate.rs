@@ -116,9 +116,9 @@ impl LocalStore {
             return Err(Error::AlreadyExists { stack: target.clone() });
         }
         let previous = self.adopt(stack, &document)?;
-        let byte_string = self.parse(&document.located.path, &document.text)?.byte_string;
+        let byte_strings = self.parse(&document.located.path, &document.text)?.byte_strings;
         let resources = snapshot.as_ref().map_or(0, |snapshot| snapshot.resources.len());
-        let text = self.render(target, snapshot, byte_string)?;
+        let text = self.render(target, snapshot, byte_strings)?;
         let hash = checkpoint::hash(&text);
         let revisions = self.revisions(stack);
         let info = RevisionInfo {
