@@ -5,6 +5,7 @@
 //! order and unknown members survive untouched (S9, S10) and a large snapshot costs little more than its file.
 
 mod json;
+mod path;
 mod record;
 mod resource;
 mod snapshot;
@@ -12,10 +13,13 @@ mod urn;
 mod value;
 
 pub use json::Json;
+pub use path::{PathError, PathProblem, PropertyPath, Segment};
 pub use record::{Extra, Wire};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
 pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_provider_type};
+/// The text that stands for a secret wherever values are shown.
+pub use value::MASK as SECRET_MASK;
 pub use value::{
     Archive, ArchiveSource, Asset, AssetSource, Computed, Number, Output, ResourceReference, Secret, Value,
 };
