@@ -1,4 +1,5 @@
 //! Documents that are broken, foreign or hostile: always an error with its place, never a panic.
+#![allow(clippy::unwrap_used)]
 
 mod fixtures;
 

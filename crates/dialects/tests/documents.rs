@@ -1,4 +1,5 @@
 //! Checkpoints and exports: written by the Pulumi CLI, read and written back here.
+#![allow(clippy::unwrap_used)]
 
 mod fixtures;
 

@@ -1,4 +1,5 @@
 //! The files that stand beside a checkpoint.
+#![allow(clippy::unwrap_used)]
 
 mod fixtures;
 

@@ -1,4 +1,5 @@
 //! Stored properties as values, and back.
+#![allow(clippy::unwrap_used)]
 
 use drystone_dialects::pulumi::properties::{
     DEPTH_LIMIT, PropertyProblem, SecretForm, decode, decode_plaintext, decode_properties, encode,
