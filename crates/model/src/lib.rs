@@ -7,6 +7,7 @@
 mod features;
 mod json;
 mod normalize;
+mod path;
 mod record;
 mod resource;
 mod snapshot;
@@ -16,10 +17,13 @@ mod value;
 pub use features::{Feature, Features};
 pub use json::Json;
 pub use normalize::{DuplicateAlias, normalize};
+pub use path::{PathError, PathProblem, PropertyPath, Segment};
 pub use record::{Extra, Wire};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
 pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_provider_type};
+/// The text that stands for a secret wherever values are shown.
+pub use value::MASK as SECRET_MASK;
 pub use value::{
     Archive, ArchiveSource, Asset, AssetSource, Computed, Number, Output, ResourceReference, Secret, Value,
 };

@@ -1,10 +1,11 @@
-//! Property values: every kind that the wire and the state know.
+//! The kinds of property values.
 
+use super::Number;
 use crate::Urn;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
-/// A property value.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// A property value. Equality is deep and ignores nothing; [`Value::same_as`] compares what is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Value {
     /// Nothing.
     #[default]
@@ -15,7 +16,7 @@ pub enum Value {
     Number(Number),
     /// Text.
     String(String),
-    /// Bytes that are not valid UTF-8.
+    /// Bytes that are not valid UTF-8; [`Value::bytes`] makes text of those that are.
     Bytes(Vec<u8>),
     /// A list.
     Array(Vec<Value>),
@@ -36,7 +37,7 @@ pub enum Value {
 }
 
 /// A secret value. Only a sealed one can be written to the state (S17).
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Secret {
     /// The value, readable.
     Open(Box<Value>),
@@ -44,9 +45,9 @@ pub enum Secret {
     Sealed(String),
 }
 
-impl std::fmt::Debug for Secret {
+impl fmt::Debug for Secret {
     /// Never shows the value (S17).
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open(_) => "Open([secret])",
             Self::Sealed(_) => "Sealed([secret])",
@@ -54,19 +55,8 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A number that is written back as it was read (S10).
-#[derive(Debug, Clone, PartialEq)]
-pub enum Number {
-    /// A whole number of up to 38 digits.
-    Integer(i128),
-    /// A floating-point number; NaN and the infinities too.
-    Float(f64),
-    /// A number whose text neither of the others gives back, such as `1.10` or `1e400`.
-    Literal(String),
-}
-
 /// A single file-like thing.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Asset {
     /// The SHA-256 of the content, hex.
     pub hash: String,
@@ -75,7 +65,7 @@ pub struct Asset {
 }
 
 /// Where an asset's content is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AssetSource {
     /// In the value itself.
     Text(String),
@@ -92,7 +82,7 @@ impl Default for AssetSource {
 }
 
 /// A collection of assets.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Archive {
     /// The SHA-256 of the content, hex.
     pub hash: String,
@@ -101,7 +91,7 @@ pub struct Archive {
 }
 
 /// Where an archive's content is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArchiveSource {
     /// Assets and archives by name.
     Assets(BTreeMap<String, Value>),
@@ -118,7 +108,7 @@ impl Default for ArchiveSource {
 }
 
 /// A value with what is known of where it came from.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// The value, when it is known.
     pub value: Option<Value>,
@@ -126,6 +116,18 @@ pub struct Output {
     pub secret: bool,
     /// The resources that it came from.
     pub dependencies: Vec<Urn>,
+}
+
+impl fmt::Debug for Output {
+    /// Never shows the value of a secret (S17).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Output");
+        match &self.value {
+            Some(_) if self.secret => shown.field("value", &format_args!("[secret]")),
+            value => shown.field("value", value),
+        };
+        shown.field("secret", &self.secret).field("dependencies", &self.dependencies).finish()
+    }
 }
 
 /// The kind of a value that is not known yet, which decides its sentinel on the wire.
@@ -148,8 +150,34 @@ pub enum Computed {
     Object,
 }
 
+impl Computed {
+    /// Every kind with the text that stands for it on the wire.
+    const SENTINELS: [(Self, &'static str); 7] = [
+        (Self::Bool, "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"),
+        (Self::Number, "3eeb2bf0-c639-47a8-9e75-3b44932eb421"),
+        (Self::String, "04da6b54-80e4-46f7-96ec-b56ff0331ba9"),
+        (Self::Array, "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"),
+        (Self::Asset, "030794c1-ac77-496b-92df-f27374a8bd58"),
+        (Self::Archive, "e48ece36-62e2-4504-bad9-02848725956a"),
+        (Self::Object, "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"),
+    ];
+
+    /// The text that stands for an unknown value of this kind on the wire. The state only knows that of
+    /// [`Computed::String`].
+    #[must_use]
+    pub fn sentinel(self) -> &'static str {
+        Self::SENTINELS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, text)| text)
+    }
+
+    /// The kind that a text stands for, if it is a sentinel.
+    #[must_use]
+    pub fn from_sentinel(text: &str) -> Option<Self> {
+        Self::SENTINELS.iter().find(|(_, sentinel)| *sentinel == text).map(|(kind, _)| *kind)
+    }
+}
+
 /// A reference to another resource.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResourceReference {
     /// The resource.
     pub urn: Urn,
