@@ -1,1 +1,72 @@
-fn main() {}
+//! `cargo xtask setup | test | check | bench`: all that a newcomer types.
+//!
+//! Progress goes to stderr; what a reader or a script keeps (test output, the count, the table) goes to stdout.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks to its caller")]
+
+mod bench;
+mod cache;
+mod check;
+mod failure;
+mod links;
+mod phases;
+mod process;
+mod setup;
+mod tally;
+mod test;
+
+use failure::Failure;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask <command>
+
+  setup           install the tools and peers that the machine lacks, into the cache
+  setup --env     the same, then print the shell variables that hand the peers to the tests
+  test            set up, check, and run every test
+  check           format, lints, dependency rules and links, without tests
+  bench           build for release and measure beside the stock Pulumi CLI
+                    --only stock|ours    one side only
+                    --case NAME          one case only: export, ls, verify, delete, repair, history, journal
+                    --resources N        size of the stack (30000)
+                    --repetitions N      runs of each case and side (5)
+                    --seed N             seed of the generated state (1)
+
+The cache is $DRYSTONE_CACHE, else $XDG_CACHE_HOME/drystone, else ~/.cache/drystone.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["setup"] => setup::command(setup::Print::Nothing),
+        ["setup", "--env"] => setup::command(setup::Print::Variables),
+        ["test"] => test::command(),
+        ["check"] => check::command(),
+        ["bench", options @ ..] => bench::command(options),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        [unknown, ..] => {
+            Err(Failure::new(format!("unknown arguments starting at `{unknown}`"))
+                .hint("see `cargo xtask help`"))
+        }
+    }
+}
+
+/// The workspace's root folder.
+fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}
