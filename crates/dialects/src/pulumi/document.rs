@@ -56,7 +56,8 @@ impl Checkpoint {
         features_of(self.snapshot.as_ref(), self.byte_strings)
     }
 
-    /// Writes it as an update does: compact, no line feed at the end. Stored properties are written as they stand.
+    /// Writes it as an update does: compact, no line feed at the end. Stored properties are written as they stand. A
+    /// document is written in many small pieces, so give it a buffered writer.
     pub fn write(&self, out: impl io::Write) -> Result<(), WriteError> {
         self.write_with(out, Escapes::Plain)
     }
