@@ -7,6 +7,7 @@
 mod json;
 mod record;
 mod resource;
+mod short_name;
 mod snapshot;
 mod urn;
 mod value;
@@ -14,6 +15,7 @@ mod value;
 pub use json::Json;
 pub use record::{Extra, Wire};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
+pub use short_name::ShortName;
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
 pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_provider_type};
 pub use value::{
