@@ -4,16 +4,24 @@
 //! Properties stay in their stored JSON text ([`Json`]) until somebody asks for a [`Value`], so that numbers, key
 //! order and unknown members survive untouched (S9, S10) and a large snapshot costs little more than its file.
 
+mod graph;
+mod integrity;
 mod json;
 mod record;
+mod repair;
 mod resource;
+#[cfg(test)]
+mod samples;
 mod short_name;
 mod snapshot;
 mod urn;
 mod value;
 
+pub use graph::{Cycle, CyclicError, DependencyGraph, Edge, EdgeKind, Fate, edges, rewrite_edges};
+pub use integrity::{Rule, Severity, Subject, Violation, is_sound, verify};
 pub use json::Json;
 pub use record::{Extra, Wire};
+pub use repair::{Change, Remaining, Repair, repair};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
 pub use short_name::ShortName;
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
