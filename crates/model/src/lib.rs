@@ -5,21 +5,31 @@
 //! order and unknown members survive untouched (S9, S10) and a large snapshot costs little more than its file.
 
 mod features;
+mod graph;
+mod integrity;
 mod json;
 mod normalize;
 mod path;
 mod record;
+mod repair;
 mod resource;
+#[cfg(test)]
+mod samples;
+mod short_name;
 mod snapshot;
 mod urn;
 mod value;
 
 pub use features::{Feature, Features};
+pub use graph::{Cycle, CyclicError, DependencyGraph, Edge, EdgeKind, Fate, edges, rewrite_edges};
+pub use integrity::{Rule, Severity, Subject, Violation, is_sound, verify};
 pub use json::Json;
 pub use normalize::{DuplicateAlias, normalize};
 pub use path::{PathError, PathProblem, PropertyPath, Segment};
 pub use record::{Extra, Wire};
+pub use repair::{Change, Remaining, Repair, repair};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
+pub use short_name::ShortName;
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
 pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_provider_type};
 /// The text that stands for a secret wherever values are shown.

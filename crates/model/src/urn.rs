@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 pub const ROOT_STACK_TYPE: &str = "pulumi:pulumi:Stack";
 const PREFIX: &str = "urn:pulumi:";
 const SEPARATOR: &str = "::";
-const TYPE_SEPARATOR: &str = "$";
+const TYPE_SEPARATOR: char = '$';
 
 /// A uniform resource name: `urn:pulumi:<stack>::<project>::<parent types and type, joined by $>::<name>`.
 ///
@@ -63,11 +63,7 @@ impl Urn {
 
     /// What is wrong with the text, if anything is.
     pub fn validate(&self) -> Result<(), UrnError> {
-        if self.is_empty() {
-            return Err(UrnError::Empty);
-        }
-        let rest = self.0.strip_prefix(PREFIX).ok_or_else(|| UrnError::Prefix(self.to_string()))?;
-        if rest.splitn(4, SEPARATOR).count() == 4 { Ok(()) } else { Err(UrnError::Parts(self.to_string())) }
+        validate(&self.0)
     }
 
     /// The text.
@@ -103,8 +99,7 @@ impl Urn {
     /// Its own type.
     #[must_use]
     pub fn type_token(&self) -> &str {
-        let qualified = self.qualified_type();
-        qualified.rsplit_once(TYPE_SEPARATOR).map_or(qualified, |(_, own)| own)
+        type_token(self.qualified_type())
     }
 
     /// The resource's logical name; it may hold any text, `::` included.
@@ -141,9 +136,39 @@ impl Urn {
     }
 
     fn part(&self, index: usize) -> &str {
-        let rest = self.0.strip_prefix(PREFIX).unwrap_or("");
-        rest.splitn(4, SEPARATOR).nth(index).unwrap_or("")
+        parts(&self.0).nth(index).unwrap_or("")
     }
+}
+
+fn validate(text: &str) -> Result<(), UrnError> {
+    if text.is_empty() {
+        return Err(UrnError::Empty);
+    }
+    if !text.starts_with(PREFIX) {
+        return Err(UrnError::Prefix(text.to_owned()));
+    }
+    if parts(text).count() == 4 { Ok(()) } else { Err(UrnError::Parts(text.to_owned())) }
+}
+
+fn type_token(qualified: &str) -> &str {
+    qualified.rsplit_once(TYPE_SEPARATOR).map_or(qualified, |(_, own)| own)
+}
+
+/// Stack, project, qualified type and name, as far as they are there.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.strip_prefix(PREFIX);
+    (0..4).map_while(move |index| {
+        let text = rest.take()?;
+        // A search for one letter is several times faster than one for two, and snapshots hold millions of URNs.
+        let separator = if index == 3 {
+            None
+        } else {
+            text.match_indices(':').map(|(at, _)| at).find(|&at| text.as_bytes().get(at + 1) == Some(&b':'))
+        };
+        let Some(at) = separator else { return Some(text) };
+        rest = Some(&text[at + SEPARATOR.len()..]);
+        Some(&text[..at])
+    })
 }
 
 impl fmt::Display for Urn {
@@ -186,12 +211,18 @@ pub struct ProviderReference {
 }
 
 impl ProviderReference {
-    /// Reads `<urn>::<id>`; `None` when the text is not one or does not name a provider resource.
+    /// Reads `<urn>::<id>`; `None` when the text is not one or does not name a provider resource. The id may be empty.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        Self::split(text).map(|(urn, id)| Self { urn: Urn::new(urn), id: id.to_owned() })
+    }
+
+    /// The URN and the id in `<urn>::<id>`, where [`Self::parse`] would read one.
+    #[must_use]
+    pub fn split(text: &str) -> Option<(&str, &str)> {
         let (urn, id) = text.rsplit_once(SEPARATOR)?;
-        let urn = Urn::parse(urn).ok()?;
-        (is_provider_type(urn.type_token()) && !id.is_empty()).then(|| Self { urn, id: id.to_owned() })
+        let is_provider = validate(urn).is_ok() && is_provider_type(type_token(parts(urn).nth(2)?));
+        is_provider.then_some((urn, id))
     }
 }
 
@@ -249,5 +280,10 @@ mod tests {
         assert_eq!(reference.to_string(), text);
         assert_eq!(ProviderReference::parse("urn:pulumi:dev::shop::a:b:C::c::id"), None);
         assert_eq!(ProviderReference::parse("nonsense"), None);
+        assert_eq!(ProviderReference::parse("urn:pulumi:dev::shop::pulumi:providers:aws::default_1"), None);
+        assert_eq!(
+            ProviderReference::split("urn:pulumi:dev::shop::pulumi:providers:aws::default_1::"),
+            Some(("urn:pulumi:dev::shop::pulumi:providers:aws::default_1", ""))
+        );
     }
 }
