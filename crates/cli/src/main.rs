@@ -1,5 +1,46 @@
 //! The `drystone` command.
 
+mod app;
+mod backend;
+mod commands;
+mod context;
+mod edit;
 mod report;
+mod terminal;
 
-fn main() {}
+use clap::Parser;
+use context::Context;
+use report::{ExitCode, Failure};
+use std::process::ExitCode as ProcessExitCode;
+
+fn main() -> ProcessExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        terminal::error_line(&format!("error: this is a bug in drystone: {panic}"));
+        terminal::error_line(
+            "hint: the state is safe: whatever was acknowledged is in the journal and the next command",
+        );
+        terminal::error_line("      brings it in. Please report the line above with what you ran.");
+    }));
+    // A reader that goes away, as in `drystone stack export | head`, ends us quietly; see `terminal::data`.
+    match std::panic::catch_unwind(run) {
+        Ok(Ok(())) => ProcessExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            terminal::failure(&failure);
+            ProcessExitCode::from(failure.code as u8)
+        }
+        Err(_) => ProcessExitCode::from(ExitCode::Internal as u8),
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let app = match app::App::try_parse() {
+        Ok(app) => app,
+        Err(error) => return app::explain(error),
+    };
+    let context = Context::of_process(app.globals)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(ExitCode::Internal, format!("starting the runtime: {error}")))?;
+    runtime.block_on(commands::run(&context, app.command))
+}

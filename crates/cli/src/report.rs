@@ -79,8 +79,9 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
         match error {
-            StoreError::NotFound { .. } => Self::new(ExitCode::StackNotFound, message)
-                .hint("list what is there with `drystone stack ls --all`, or make it with `drystone stack init`"),
+            StoreError::NotFound { .. } => Self::new(ExitCode::StackNotFound, message).hint(
+                "list what is there with `drystone stack ls --all`, or make it with `drystone stack init`",
+            ),
             StoreError::AlreadyExists { .. } => {
                 Self::general(message).hint("choose another name, or select it with `drystone stack select`")
             }
@@ -93,8 +94,9 @@ impl From<StoreError> for Failure {
             StoreError::Fenced { .. } => Self::new(ExitCode::Held, message)
                 .hint("look at the state with `drystone stack`, then run the command again"),
             StoreError::Conflict { .. } => Self::new(ExitCode::Held, message).hint("run the command again"),
-            StoreError::Corrupt { .. } => Self::new(ExitCode::Unsound, message)
-                .hint("`drystone stack revisions` lists what can be gone back to with `drystone stack rollback`"),
+            StoreError::Corrupt { .. } => Self::new(ExitCode::Unsound, message).hint(
+                "`drystone stack revisions` lists what can be gone back to with `drystone stack rollback`",
+            ),
             StoreError::Unsupported { .. } => {
                 Self::new(ExitCode::Configuration, message).hint("use the newer version that wrote it")
             }
@@ -108,8 +110,7 @@ impl From<StoreError> for Failure {
 impl Failure {
     fn held(message: String, lease: &drystone_stores::LeaseInfo) -> Self {
         // The SDKs look for these words of the stock CLI.
-        let failure = Self::new(ExitCode::Held, message)
-            .detail("the stack is currently locked by 1 lock(s)");
+        let failure = Self::new(ExitCode::Held, message).detail("the stack is currently locked by 1 lock(s)");
         match (lease.foreign, lease.dead) {
             (_, true) => failure.hint("the holder is gone: free the stack with `drystone cancel`"),
             (true, false) => failure.hint("wait for it with `--wait`, or end it with `drystone cancel`"),

@@ -25,7 +25,9 @@ impl Host for SimHost {
         // Each process starts a day after the one before, so that time never runs backwards between them.
         let day = i64::try_from(self.process).unwrap_or(0) * 86_400;
         let second = self.clock.fetch_add(1, Ordering::Relaxed);
-        Timestamp::UNIX_EPOCH.saturating_add(SignedDuration::from_secs(day + second)).unwrap_or(Timestamp::MAX)
+        Timestamp::UNIX_EPOCH
+            .saturating_add(SignedDuration::from_secs(day + second))
+            .unwrap_or(Timestamp::MAX)
     }
 
     fn new_id(&self) -> String {

@@ -140,7 +140,8 @@ impl World {
 
     /// The answer to a failed operation.
     pub(crate) fn failure(&mut self) -> io::Error {
-        let kind = if self.random.random_bool(0.5) { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
+        let kind =
+            if self.random.random_bool(0.5) { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
         io::Error::new(kind, "a simulated failure")
     }
 

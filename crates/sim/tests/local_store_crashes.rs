@@ -6,8 +6,8 @@ mod scenario;
 
 use drystone_model::{Severity, verify};
 use drystone_sim::{Fault, Survival};
-use drystone_stores::{At, Claim, Leases, Reads, Recovery, Relocation, StackId};
 use drystone_stores::conformance::make::{names, stack};
+use drystone_stores::{At, Claim, Leases, Reads, Recovery, Relocation, StackId};
 use scenario::{Machine, update};
 
 const SURVIVALS: [Survival; 3] = [Survival::Nothing, Survival::Everything, Survival::Some];
@@ -34,7 +34,8 @@ async fn check(machine: &Machine, process: u64, acknowledged: &[String], committ
     };
     assert!(!matches!(lease.recovery(), Recovery::Orphaned { .. }), "orphaned ({place})");
     lease.release().await.unwrap_or_else(|error| panic!("{error} ({place})"));
-    let current = store.snapshot(&stack(), At::Current).await.unwrap_or_else(|error| panic!("{error} ({place})"));
+    let current =
+        store.snapshot(&stack(), At::Current).await.unwrap_or_else(|error| panic!("{error} ({place})"));
     let broken: Vec<_> =
         verify(&current.snapshot).into_iter().filter(|it| it.severity() == Severity::Error).collect();
     assert!(broken.is_empty(), "{broken:?} ({place})");
@@ -104,7 +105,8 @@ async fn s05_a_crash_at_every_step_of_a_recovery_loses_nothing() {
             machine.call_off();
             machine.kill(1);
             machine.plan(second, Fault::Crash, SURVIVALS[(second % 3) as usize]);
-            let _ = async { machine.store(2)?.acquire(&stack(), Claim::new("up")).await?.release().await }.await;
+            let _ =
+                async { machine.store(2)?.acquire(&stack(), Claim::new("up")).await?.release().await }.await;
             let happened = machine.call_off();
             let place = format!("steps {first} and {second}: {:?}", machine.trace());
             machine.kill(2);
@@ -158,7 +160,8 @@ async fn a_crash_at_every_step_of_a_move_leaves_the_stack_in_one_place() {
 async fn one_place(machine: &Machine, target: &StackId, to_trash: bool, place: &str) {
     let store = machine.store(2).expect("a store");
     for name in [&stack(), target] {
-        let lease = store.acquire(name, Claim::new("up")).await.unwrap_or_else(|error| panic!("{error} ({place})"));
+        let lease =
+            store.acquire(name, Claim::new("up")).await.unwrap_or_else(|error| panic!("{error} ({place})"));
         lease.release().await.unwrap_or_else(|error| panic!("{error} ({place})"));
     }
     let listed = store.stacks(None).await.unwrap_or_else(|error| panic!("{error} ({place})"));
@@ -170,7 +173,8 @@ async fn one_place(machine: &Machine, target: &StackId, to_trash: bool, place: &
         assert_eq!(complete.len(), 1, "{listed:?} ({place})");
     }
     for summary in complete {
-        let read = store.snapshot(&summary.stack, At::Current).await.unwrap_or_else(|e| panic!("{e} ({place})"));
+        let read =
+            store.snapshot(&summary.stack, At::Current).await.unwrap_or_else(|e| panic!("{e} ({place})"));
         assert_eq!(names(&read.snapshot), ["a"], "({place})");
         assert!(read.revision.is_some(), "no revision ({place})");
         assert!(!store.revisions(&summary.stack).await.unwrap().is_empty(), "({place})");

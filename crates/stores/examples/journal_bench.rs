@@ -25,8 +25,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let place = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
     let folder = tempfile::tempdir_in(place)?;
     let record = serde_json::to_vec(&entry(1, 1))?.len() + 9;
-    println!("journal of a local store, records of {record} bytes, medians of {ROUNDS} rounds, appends a second");
-    println!("{:>9} {:>10} {:>12} {:>7} {:>12} {:>7}", "appenders", "journal", "raw, alone", "ratio", "raw, grouped", "ratio");
+    println!(
+        "journal of a local store, records of {record} bytes, medians of {ROUNDS} rounds, appends a second"
+    );
+    println!(
+        "{:>9} {:>10} {:>12} {:>7} {:>12} {:>7}",
+        "appenders", "journal", "raw, alone", "ratio", "raw, grouped", "ratio"
+    );
     let mut reached = true;
     for appenders in [1, 8, 64] {
         let mut figures = [Vec::new(), Vec::new(), Vec::new()];

@@ -16,7 +16,9 @@ pub mod memory;
 mod names;
 mod revision;
 
-pub use contract::{At, HeldLease, Leases, Reads, Recorded, Relocation, StackDescription, StackSummary, Store, Trashed};
+pub use contract::{
+    At, HeldLease, Leases, Reads, Recorded, Relocation, StackDescription, StackSummary, Store, Trashed,
+};
 pub use error::{Error, Result};
 pub use host::{Host, SystemHost};
 pub use lease::{Claim, ForeignLock, LeaseInfo, Orphan, Recovery};

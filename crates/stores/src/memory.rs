@@ -106,7 +106,13 @@ impl Stack {
         Ok(Some(self.record(host, &by, commit, replayed.snapshot).0))
     }
 
-    fn record(&mut self, host: &dyn Host, by: &str, commit: Commit, snapshot: Snapshot) -> (u64, Vec<Violation>) {
+    fn record(
+        &mut self,
+        host: &dyn Host,
+        by: &str,
+        commit: Commit,
+        snapshot: Snapshot,
+    ) -> (u64, Vec<Violation>) {
         let violations: Vec<Violation> = drystone_model::verify(&snapshot)
             .into_iter()
             .filter(|violation| violation.severity() == Severity::Error)
@@ -201,9 +207,12 @@ impl Reads for MemoryStore {
         match at {
             At::Current => Ok(stack.recorded()),
             At::Running => match &stack.journal {
-                Some(journal) => {
-                    Ok(Recorded { revision: None, snapshot: journal.snapshot().snapshot, ever_written: true, ..stack.recorded() })
-                }
+                Some(journal) => Ok(Recorded {
+                    revision: None,
+                    snapshot: journal.snapshot().snapshot,
+                    ever_written: true,
+                    ..stack.recorded()
+                }),
                 None => Ok(stack.recorded()),
             },
             At::Revision(number) => {
@@ -376,7 +385,8 @@ impl HeldLease for MemoryLease {
         self.fenced(|stack| {
             let numbers: Vec<u64> = stack.revisions.keys().copied().collect();
             let old = &numbers[..numbers.len().saturating_sub(keep.newest)];
-            let deleted: Vec<u64> = old.iter().copied().filter(|number| Some(*number) != stack.current).collect();
+            let deleted: Vec<u64> =
+                old.iter().copied().filter(|number| Some(*number) != stack.current).collect();
             stack.revisions.retain(|number, _| !deleted.contains(number));
             Ok(deleted)
         })
@@ -397,4 +407,3 @@ impl HeldLease for MemoryLease {
         }
     }
 }
-

@@ -53,7 +53,9 @@ pub enum NameError {
     #[error("organization name must be 'organization', not {0:?}")]
     Organization(String),
     /// A bare name outside a project.
-    #[error("the stack {0:?} has no project here: pass the fully qualified name (organization/project/stack)")]
+    #[error(
+        "the stack {0:?} has no project here: pass the fully qualified name (organization/project/stack)"
+    )]
     NoProject(String),
     /// More parts than organisation, project and stack.
     #[error("{0:?} has more parts than organization/project/stack")]

@@ -28,7 +28,10 @@ mod plain {
 
 mod gzip {
     use super::*;
-    conformance_tests!(Directory::new(LocalOptions { compression: Compression::Gzip, ..LocalOptions::default() }));
+    conformance_tests!(Directory::new(LocalOptions {
+        compression: Compression::Gzip,
+        ..LocalOptions::default()
+    }));
 }
 
 mod zstd_with_every_checkpoint_retained {

@@ -1,8 +1,8 @@
 //! A machine, a stack on it, and an update to be interrupted.
 
 use drystone_sim::{Fault, SimDisk, SimHost, Survival, World};
-use drystone_stores::local::{LocalOptions, LocalStore};
 use drystone_stores::conformance::make::{begin, committed, stack, success};
+use drystone_stores::local::{LocalOptions, LocalStore};
 use drystone_stores::{Claim, Commit, Leases, Result};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

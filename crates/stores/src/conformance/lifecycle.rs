@@ -10,7 +10,10 @@ use std::collections::BTreeMap;
 pub async fn a_missing_stack_is_not_found(fixture: &dyn Fixture) {
     let store = fixture.client();
     assert!(matches!(store.snapshot(&stack(), At::Current).await, Err(Error::NotFound { .. })));
-    assert!(matches!(store.snapshot(&stack(), At::Revision(1)).await, Err(Error::NotFound { .. } | Error::NoRevision { .. })));
+    assert!(matches!(
+        store.snapshot(&stack(), At::Revision(1)).await,
+        Err(Error::NotFound { .. } | Error::NoRevision { .. })
+    ));
     assert_eq!(store.stacks(None).await.unwrap(), []);
     assert!(store.revisions(&stack()).await.unwrap().is_empty());
     assert!(store.updates(&stack()).await.unwrap().is_empty());
@@ -53,7 +56,10 @@ pub async fn s06_every_commit_makes_a_revision_that_stays(fixture: &dyn Fixture)
     let old = store.snapshot(&stack(), At::Revision(first)).await.unwrap();
     assert_eq!(names(&old.snapshot), ["a"]);
     let current = store.snapshot(&stack(), At::Current).await.unwrap();
-    assert_eq!((names(&current.snapshot), current.revision), (vec!["a".to_owned(), "b".to_owned()], Some(second)));
+    assert_eq!(
+        (names(&current.snapshot), current.revision),
+        (vec!["a".to_owned(), "b".to_owned()], Some(second))
+    );
     let listed = store.revisions(&stack()).await.unwrap();
     let (last, before) = (&listed[listed.len() - 1], &listed[listed.len() - 2]);
     assert_eq!((last.parent, last.resources, last.title.as_str()), (Some(before.number), 3, "import"));

@@ -49,7 +49,8 @@ pub fn names(snapshot: &Snapshot) -> Vec<String> {
 /// An entry that begins the making of a component.
 #[must_use]
 pub fn begin(sequence: i64, operation: i64, name: &str) -> Entry {
-    let pending = Operation { resource: resource(name), kind: OperationKind::Creating, ..Operation::default() };
+    let pending =
+        Operation { resource: resource(name), kind: OperationKind::Creating, ..Operation::default() };
     Entry { operation: Some(pending), ..Entry::new(Kind::Begin, sequence, operation) }
 }
 

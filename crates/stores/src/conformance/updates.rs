@@ -29,7 +29,11 @@ pub async fn s02_concurrent_appends_are_all_durable(fixture: &dyn Fixture) {
     }
     drop(lease);
     let next = acquire(&*store, "up").await;
-    assert!(matches!(next.recovery(), Recovery::Replayed { entries: 160, pending: 0, .. }), "{:?}", next.recovery());
+    assert!(
+        matches!(next.recovery(), Recovery::Replayed { entries: 160, pending: 0, .. }),
+        "{:?}",
+        next.recovery()
+    );
     next.release().await.unwrap();
     let expected: Vec<String> = (1..=80).map(|operation| format!("r{operation:02}")).collect();
     assert_eq!(names(&store.snapshot(&stack(), At::Current).await.unwrap().snapshot), expected);
@@ -55,7 +59,10 @@ pub async fn s05_a_dead_update_is_brought_in_by_the_next_holder(fixture: &dyn Fi
     assert!(revision > before);
     next.release().await.unwrap();
     let current = other.snapshot(&stack(), At::Current).await.unwrap();
-    assert_eq!((names(&current.snapshot), current.revision), (vec!["a".to_owned(), "b".to_owned()], Some(revision)));
+    assert_eq!(
+        (names(&current.snapshot), current.revision),
+        (vec!["a".to_owned(), "b".to_owned()], Some(revision))
+    );
     assert_eq!(current.snapshot.pending_operations.len(), 1);
     assert_eq!(current.snapshot.pending_operations[0].resource.urn.name(), "c");
     let third = acquire(&*other, "up").await;

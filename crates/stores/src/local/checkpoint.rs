@@ -63,7 +63,9 @@ pub(crate) fn hash(text: &[u8]) -> String {
 pub(crate) fn decompress(file: Vec<u8>) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let length = match file.get(..4) {
-        Some([0x1f, 0x8b, ..]) => flate2::read::MultiGzDecoder::new(&file[..]).take(LARGEST).read_to_end(&mut text)?,
+        Some([0x1f, 0x8b, ..]) => {
+            flate2::read::MultiGzDecoder::new(&file[..]).take(LARGEST).read_to_end(&mut text)?
+        }
         Some([0x28, 0xb5, 0x2f, 0xfd]) => {
             zstd::stream::read::Decoder::new(&file[..])?.take(LARGEST).read_to_end(&mut text)?
         }
@@ -92,7 +94,12 @@ pub(crate) struct Staged {
 }
 
 /// Writes the document beside the checkpoint without touching that.
-pub(crate) fn stage(disk: &dyn Disk, stack: &StackId, text: &[u8], compression: Compression) -> Result<Staged> {
+pub(crate) fn stage(
+    disk: &dyn Disk,
+    stack: &StackId,
+    text: &[u8],
+    compression: Compression,
+) -> Result<Staged> {
     let path = format!("{}{}", layout::checkpoint(stack), compression.ending());
     let temporary = if compression == Compression::None {
         disk::stage(disk, &path, text)?

@@ -134,7 +134,10 @@ impl LocalStore {
             return Ok(revisions::number(info));
         }
         let number = revisions.next()?;
-        let resources = pulumi::peek(&document.text).ok().and_then(|peeked| peeked.state).map_or(0, |state| state.resources);
+        let resources = pulumi::peek(&document.text)
+            .ok()
+            .and_then(|peeked| peeked.state)
+            .map_or(0, |state| state.resources);
         let info = RevisionInfo {
             number: i64::try_from(number).unwrap_or(i64::MAX),
             parent: known.last().map(|info| info.number),
@@ -150,7 +153,12 @@ impl LocalStore {
     }
 
     /// The document of a snapshot.
-    pub(crate) fn render(&self, stack: &StackId, snapshot: Option<Snapshot>, byte_strings: bool) -> Result<Vec<u8>> {
+    pub(crate) fn render(
+        &self,
+        stack: &StackId,
+        snapshot: Option<Snapshot>,
+        byte_strings: bool,
+    ) -> Result<Vec<u8>> {
         let path = layout::checkpoint(stack);
         let checkpoint = Checkpoint { byte_strings, ..Checkpoint::new(stack.qualified(), snapshot) };
         checkpoint
@@ -163,7 +171,11 @@ impl LocalStore {
         let checkpoint = Checkpoint::read(text).map_err(|error| {
             let path = self.disk().location(path);
             let reason = error.to_string();
-            if is_unsupported(&error) { Error::Unsupported { path, reason } } else { Error::Corrupt { path, reason } }
+            if is_unsupported(&error) {
+                Error::Unsupported { path, reason }
+            } else {
+                Error::Corrupt { path, reason }
+            }
         })?;
         Ok(Recorded {
             revision: None,
@@ -182,7 +194,11 @@ impl LocalStore {
         let Some(document) = checkpoint::read(self.disk(), stack)? else { return Ok(()) };
         let prefix = format!("{}/{}-{nanos}", layout::history(stack), stack.name());
         self.write_compressed(&format!("{prefix}.checkpoint.json{ending}"), &document.text, compression)?;
-        self.write_compressed(&format!("{prefix}.history.json{ending}"), update.text().as_bytes(), compression)?;
+        self.write_compressed(
+            &format!("{prefix}.history.json{ending}"),
+            update.text().as_bytes(),
+            compression,
+        )?;
         if self.options().backups {
             let path = format!("{}/{}.{nanos}.json{ending}", layout::backups(stack), stack.name());
             self.write_compressed(&path, &document.text, compression)?;

@@ -50,12 +50,8 @@ pub(crate) type Durable = oneshot::Receiver<Result<(), Failure>>;
 impl GroupCommit {
     /// Writes to a file, from a thread of its own or within [`GroupCommit::append`].
     pub(crate) fn new(file: Box<dyn AppendFile>, fence: FenceCheck, threaded: bool) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            wake: Condvar::new(),
-            file: Mutex::new(file),
-            fence,
-        });
+        let shared =
+            Arc::new(Shared { queue: Mutex::default(), wake: Condvar::new(), file: Mutex::new(file), fence });
         let thread = if threaded {
             let shared = Arc::clone(&shared);
             Some(std::thread::Builder::new().name("journal".to_owned()).spawn(move || shared.run())?)
@@ -76,7 +72,9 @@ impl GroupCommit {
     pub(crate) fn append_and_wait(&self, bytes: &[u8]) -> Result<(), Failure> {
         let (sender, receiver) = mpsc::channel();
         self.enqueue(bytes, Waiter::Thread(sender));
-        receiver.recv().unwrap_or_else(|_| Err(Failure::Write { reason: "the journal was closed".to_owned() }))
+        receiver
+            .recv()
+            .unwrap_or_else(|_| Err(Failure::Write { reason: "the journal was closed".to_owned() }))
     }
 
     fn enqueue(&self, bytes: &[u8], waiter: Waiter) {

@@ -9,9 +9,7 @@ use super::recovery::JOURNAL;
 use super::revisions;
 use super::{LocalStore, layout};
 use crate::disk::{self, FileLock};
-use crate::{
-    Commit, Committed, Error, HeldLease, Keep, LeaseInfo, Recovery, Relocation, Result, StackId,
-};
+use crate::{Commit, Committed, Error, HeldLease, Keep, LeaseInfo, Recovery, Relocation, Result, StackId};
 use async_trait::async_trait;
 use drystone_journal::{Entry, Replayer};
 use drystone_model::Manifest;
@@ -135,7 +133,10 @@ impl Shared {
         Ok(journal.writer.append(&bytes))
     }
 
-    fn outcome(&self, received: Result<Result<(), Failure>, tokio::sync::oneshot::error::RecvError>) -> Result<()> {
+    fn outcome(
+        &self,
+        received: Result<Result<(), Failure>, tokio::sync::oneshot::error::RecvError>,
+    ) -> Result<()> {
         match received {
             Ok(outcome) => outcome.map_err(|failure| failed(&self.stack, failure)),
             Err(_) => Err(Error::Poisoned { reason: "the journal was closed".to_owned() }),
@@ -165,7 +166,8 @@ impl Shared {
         let path = format!("{}/{:08}-{nonce}{JOURNAL}", layout::journals(&self.stack), self.info.epoch);
         let start = frames::start(header).map_err(|error| Error::Poisoned { reason: error.to_string() })?;
         disk::publish(store.disk(), &path, &start)?;
-        let file = store.disk().open_append(&path).map_err(Error::io("opening", store.disk().location(&path)))?;
+        let file =
+            store.disk().open_append(&path).map_err(Error::io("opening", store.disk().location(&path)))?;
         let fence = {
             let (store, stack, nonce) = (store.clone(), self.stack.clone(), self.info.nonce.clone());
             Box::new(move || store.leases(&stack).check(&nonce))
@@ -188,7 +190,8 @@ impl Shared {
         let text = store.render(&self.stack, None, false)?;
         let staged = checkpoint::stage(store.disk(), &self.stack, &text, store.options().compression)?;
         store.swap(&self.stack, self.writer(), None, staged)?;
-        checkpoint::read(store.disk(), &self.stack)?.ok_or_else(|| Error::NotFound { stack: self.stack.clone() })
+        checkpoint::read(store.disk(), &self.stack)?
+            .ok_or_else(|| Error::NotFound { stack: self.stack.clone() })
     }
 
     fn writer(&self) -> Writer<'_> {
@@ -205,7 +208,8 @@ impl Shared {
             (Some(snapshot), _) => Some(snapshot),
             (None, Some(journal)) => {
                 let mut snapshot = journal.replayer.snapshot().snapshot;
-                snapshot.manifest = Manifest::new(store.host().now().to_string(), &*store.options().tool_version);
+                snapshot.manifest =
+                    Manifest::new(store.host().now().to_string(), &*store.options().tool_version);
                 Some(snapshot)
             }
             (None, None) => None,
@@ -297,7 +301,8 @@ impl Shared {
             (journal.replayer.snapshot().snapshot, journal.byte_strings)
         };
         let mut snapshot = snapshot;
-        snapshot.manifest = Manifest::new(self.store.host().now().to_string(), &*self.store.options().tool_version);
+        snapshot.manifest =
+            Manifest::new(self.store.host().now().to_string(), &*self.store.options().tool_version);
         let _ = self.write_checkpoint(snapshot, byte_strings);
     }
 

@@ -155,7 +155,9 @@ impl Leases for LocalStore {
         let guard = files.guard()?;
         let taken = files.take(&guard, &claim)?;
         match self.settle(stack, &taken.info, &guard) {
-            Ok(recovery) => Ok(Box::new(held::LocalLease::new(self.clone(), stack.clone(), taken, recovery)?)),
+            Ok(recovery) => {
+                Ok(Box::new(held::LocalLease::new(self.clone(), stack.clone(), taken, recovery)?))
+            }
             Err(error) => {
                 // The next one may be luckier, and must find the journal as it is.
                 files.abandon(&taken)?;

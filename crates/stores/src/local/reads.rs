@@ -48,7 +48,8 @@ impl Reads for LocalStore {
         match at {
             At::Revision(number) => {
                 let (info, text) = self.revisions(stack).read(stack, number)?;
-                let recorded = self.parse(&format!("{}/{number}.json.zst", layout::revisions(stack)), &text)?;
+                let recorded =
+                    self.parse(&format!("{}/{number}.json.zst", layout::revisions(stack)), &text)?;
                 Ok(Recorded { revision: Some(number), hash: info.hash, ..recorded })
             }
             At::Current => self.current(stack),
@@ -86,8 +87,8 @@ impl Reads for LocalStore {
 
 impl LocalStore {
     fn current(&self, stack: &StackId) -> Result<Recorded> {
-        let document = checkpoint::read(self.disk(), stack)?
-            .ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
+        let document =
+            checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
         let recorded = self.parse(&document.located.path, &document.text)?;
         let revision = self.revisions(stack).with_hash(&document.hash)?;
         Ok(Recorded { revision, hash: document.hash, ..recorded })
@@ -97,7 +98,8 @@ impl LocalStore {
     fn running(&self, stack: &StackId) -> Result<Option<Recorded>> {
         let Some(name) = self.journal_names(stack, JOURNAL)?.pop() else { return Ok(None) };
         let path = format!("{}/{name}", layout::journals(stack));
-        let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file)) else {
+        let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file))
+        else {
             return Ok(None);
         };
         let Replay { snapshot, byte_strings, .. } = self.replayed(stack, journal)?;
@@ -160,8 +162,10 @@ impl LocalStore {
         }
         let path = layout::tags(stack);
         let Some(file) = disk::read_if_there(self.disk(), &path)? else { return Ok(BTreeMap::new()) };
-        let tags: Tags = serde_json::from_slice(&file)
-            .map_err(|error| Error::Corrupt { path: self.disk().location(&path), reason: error.to_string() })?;
+        let tags: Tags = serde_json::from_slice(&file).map_err(|error| Error::Corrupt {
+            path: self.disk().location(&path),
+            reason: error.to_string(),
+        })?;
         if tags.version != 1 {
             let reason = format!("its tags have version {}; this version knows 1", tags.version);
             return Err(Error::Unsupported { path: self.disk().location(&path), reason });
@@ -183,7 +187,8 @@ impl LocalStore {
     fn trashed(&self, stack: &StackId, id: &str) -> Result<Option<StackSummary>> {
         let folder = layout::trashed(stack, id);
         let Some(note) = self.trash_note(&folder)? else { return Ok(None) };
-        let revisions = revisions::Revisions::below(self.disk(), &format!("{folder}/own/revisions")).list()?;
+        let revisions =
+            revisions::Revisions::below(self.disk(), &format!("{folder}/own/revisions")).list()?;
         let last = revisions.last();
         Ok(Some(StackSummary {
             stack: stack.clone(),

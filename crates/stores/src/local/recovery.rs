@@ -54,7 +54,8 @@ impl LocalStore {
         };
         let holder = Box::new(journal.header.lease.clone());
         let current_hash = current.map_or("", |document| document.hash.as_str());
-        let committed = journal.publications.iter().find(|it| it.revision.is_some() && it.hash == current_hash);
+        let committed =
+            journal.publications.iter().find(|it| it.revision.is_some() && it.hash == current_hash);
         if let Some(revision) = committed.and_then(|publication| publication.revision) {
             disk::remove_if_there(self.disk(), &path)?;
             return Ok(Some(Recovery::Finished { holder, revision: u64::try_from(revision).unwrap_or(0) }));
@@ -87,8 +88,10 @@ impl LocalStore {
         let path = format!("{}/{name}", layout::journals(stack));
         let holder = journal.header.lease.clone();
         let entries = journal.entries.len();
-        let mut file = self.disk().open_append(&path).map_err(Error::io("opening", self.disk().location(&path)))?;
-        file.truncate(journal.sound_length as u64).map_err(Error::io("cutting", self.disk().location(&path)))?;
+        let mut file =
+            self.disk().open_append(&path).map_err(Error::io("opening", self.disk().location(&path)))?;
+        file.truncate(journal.sound_length as u64)
+            .map_err(Error::io("cutting", self.disk().location(&path)))?;
         let Replay { snapshot, byte_strings, damaged } = self.replayed(stack, journal)?;
         let pending = snapshot.pending_operations.len();
         let publish = Publish {

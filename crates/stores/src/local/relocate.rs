@@ -38,7 +38,9 @@ impl LocalStore {
         let files = self.leases(stack);
         files.check(&lease.nonce).map_err(|failure| super::commit::failed(stack, failure))?;
         match to {
-            Relocation::To { stack: target, snapshot } => self.rename_stack(stack, lease, &target, snapshot.map(|it| *it)),
+            Relocation::To { stack: target, snapshot } => {
+                self.rename_stack(stack, lease, &target, snapshot.map(|it| *it))
+            }
             Relocation::Trash { note } => self.trash_stack(stack, lease, note).map(drop),
             Relocation::Nowhere => {
                 let folder = self.trash_stack(stack, lease, None)?;
@@ -52,8 +54,10 @@ impl LocalStore {
     pub(crate) fn finish_relocation(&self, stack: &StackId) -> Result<()> {
         let path = format!("{}/{INTENT}", layout::lease(stack));
         let Some(file) = disk::read_if_there(self.disk(), &path)? else { return Ok(()) };
-        let intent: Intent = serde_json::from_slice(&file)
-            .map_err(|error| Error::Corrupt { path: self.disk().location(&path), reason: error.to_string() })?;
+        let intent: Intent = serde_json::from_slice(&file).map_err(|error| Error::Corrupt {
+            path: self.disk().location(&path),
+            reason: error.to_string(),
+        })?;
         let happened = match intent.moves.first() {
             Some((from, _)) => disk::stat(self.disk(), from)?.is_none(),
             None => false,
@@ -67,8 +71,10 @@ impl LocalStore {
     fn relocate_by(&self, stack: &StackId, moves: Vec<(String, String)>) -> Result<()> {
         let path = format!("{}/{INTENT}", layout::lease(stack));
         let intent = Intent { moves };
-        let file = serde_json::to_vec(&intent)
-            .map_err(|error| Error::Corrupt { path: self.disk().location(&path), reason: error.to_string() })?;
+        let file = serde_json::to_vec(&intent).map_err(|error| Error::Corrupt {
+            path: self.disk().location(&path),
+            reason: error.to_string(),
+        })?;
         disk::publish(self.disk(), &path, &file)?;
         self.run_moves(&intent.moves)?;
         disk::remove_if_there(self.disk(), &path)
@@ -174,10 +180,13 @@ impl LocalStore {
             note,
             ..TrashNote::default()
         };
-        let note = serde_json::to_vec(&note)
-            .map_err(|error| Error::Corrupt { path: self.disk().location(&folder), reason: error.to_string() })?;
+        let note = serde_json::to_vec(&note).map_err(|error| Error::Corrupt {
+            path: self.disk().location(&folder),
+            reason: error.to_string(),
+        })?;
         disk::publish(self.disk(), &format!("{folder}/{NOTE}"), &note)?;
-        let file = |path: &str| (path.to_owned(), format!("{folder}/{}", path.rsplit('/').next().unwrap_or(path)));
+        let file =
+            |path: &str| (path.to_owned(), format!("{folder}/{}", path.rsplit('/').next().unwrap_or(path)));
         let mut moves = vec![file(&document.located.path)];
         for compression in layout::Compression::ALL {
             let path = format!("{}{}", layout::checkpoint(stack), compression.ending());
@@ -190,7 +199,8 @@ impl LocalStore {
         moves.push((layout::own(stack), format!("{folder}/own")));
         self.relocate_by(stack, moves)?;
         let checkpoint = layout::checkpoint(stack);
-        for leftover in [format!("{checkpoint}.attrs"), format!("{checkpoint}.bak.attrs"), layout::tags(stack) + ".attrs"]
+        for leftover in
+            [format!("{checkpoint}.attrs"), format!("{checkpoint}.bak.attrs"), layout::tags(stack) + ".attrs"]
         {
             disk::remove_if_there(self.disk(), &leftover)?;
         }

@@ -47,7 +47,8 @@ impl<'a> Revisions<'a> {
         let info = disk::read_if_there(self.disk, &meta)?.ok_or_else(missing)?;
         let info: RevisionInfo = serde_json::from_slice(&info).map_err(|error| self.corrupt(&meta, error))?;
         let path = self.path(revision, CONTENT);
-        let file = disk::read_if_there(self.disk, &path)?.ok_or_else(|| self.corrupt(&path, "it is missing"))?;
+        let file =
+            disk::read_if_there(self.disk, &path)?.ok_or_else(|| self.corrupt(&path, "it is missing"))?;
         let text = checkpoint::decompress(file).map_err(|error| self.corrupt(&path, error))?;
         if checkpoint::hash(&text) != info.hash {
             return Err(self.corrupt(&path, "its content is not what was recorded: the hash differs"));

@@ -1,0 +1,108 @@
+//! Which store a backend's URL stands for.
+
+use crate::report::{ExitCode, Failure, Outcome};
+use drystone_stores::local::{Compression, LocalOptions, LocalStore};
+use drystone_stores::{StackId, Store};
+use drystone_workspace::Environment;
+use std::path::{Path, PathBuf};
+
+/// The scheme of directories.
+pub(crate) const FILE: &str = "file://";
+
+/// A backend that is logged in to.
+#[derive(Debug, Clone)]
+pub(crate) struct Backend {
+    /// Its URL, as the user gave it.
+    pub(crate) url: String,
+    store: LocalStore,
+}
+
+impl Backend {
+    /// Opens the store that a URL stands for.
+    pub(crate) fn open(environment: &Environment, url: &str) -> Outcome<Self> {
+        let folder = folder_of(environment, url)?;
+        let store = LocalStore::open(folder, local_options(environment)?)?;
+        Ok(Self { url: url.to_owned(), store })
+    }
+
+    /// The store.
+    pub(crate) fn store(&self) -> &dyn Store {
+        &self.store
+    }
+
+    /// The store, where a command works on directories only.
+    pub(crate) fn local(&self) -> &LocalStore {
+        &self.store
+    }
+
+    /// Reads a stack's name in any of its forms.
+    pub(crate) fn stack_id(&self, text: &str, project: Option<&str>) -> Outcome<StackId> {
+        Ok(self.store.stack_id(text, project)?)
+    }
+
+    /// A stack's name as people of its project know it.
+    pub(crate) fn shown(&self, stack: &StackId, project: Option<&str>, in_full: bool) -> String {
+        if !in_full && stack.project().is_none_or(|own| Some(own) == project) {
+            stack.name().to_owned()
+        } else {
+            stack.qualified()
+        }
+    }
+}
+
+/// The folder of a `file://` URL; `~` is the home folder, relative ones start where the command runs.
+fn folder_of(environment: &Environment, url: &str) -> Outcome<PathBuf> {
+    let Some(path) = url.strip_prefix(FILE) else {
+        let scheme = url.split_once("://").map_or(url, |(scheme, _)| scheme);
+        return Err(Failure::configuration(format!(
+            "`{scheme}://` backends are not part of this version yet: {url}"
+        ))
+        .hint("use a directory: `drystone login file://PATH`, or `drystone login --local`"));
+    };
+    let path = path.split('?').next().unwrap_or(path);
+    let home = || {
+        environment
+            .home()
+            .ok_or_else(|| Failure::new(ExitCode::Configuration, format!("{url}: there is no home folder")))
+    };
+    Ok(match path.strip_prefix('~') {
+        Some("") => home()?.to_owned(),
+        Some(rest) if rest.starts_with(['/', '\\']) => home()?.join(&rest[1..]),
+        _ => environment.resolve(Path::new(if path.is_empty() { "." } else { path })),
+    })
+}
+
+/// The settings of the stock CLI's DIY backends that stand in the environment.
+fn local_options(environment: &Environment) -> Outcome<LocalOptions> {
+    let is_set = |name: &str| is_true(environment, name);
+    let gzip = is_set("PULUMI_DIY_BACKEND_GZIP") || is_set("PULUMI_SELF_MANAGED_STATE_GZIP");
+    let zstd = is_set("PULUMI_DIY_BACKEND_ZSTD");
+    let compression = match (gzip, zstd) {
+        (true, true) => {
+            return Err(Failure::configuration(
+                "PULUMI_DIY_BACKEND_GZIP and PULUMI_DIY_BACKEND_ZSTD are both set",
+            )
+            .hint("unset one of them"));
+        }
+        (true, false) => Compression::Gzip,
+        (false, true) => Compression::Zstd,
+        (false, false) => Compression::None,
+    };
+    let mut options = LocalOptions {
+        compression,
+        retain_checkpoints: is_set("PULUMI_DIY_BACKEND_RETAIN_CHECKPOINTS"),
+        backups: !is_set("PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS"),
+        legacy_layout: is_set("PULUMI_DIY_BACKEND_LEGACY_LAYOUT"),
+        ..LocalOptions::default()
+    };
+    if is_set("PULUMI_SKIP_CHECKPOINTS") {
+        options.checkpoint_interval = None;
+    }
+    Ok(options)
+}
+
+/// Whether a variable says yes, in the words that the stock CLI takes for it.
+pub(crate) fn is_true(environment: &Environment, name: &str) -> bool {
+    let value = environment.filled_variable(name).unwrap_or_default();
+    matches!(value.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True")
+}

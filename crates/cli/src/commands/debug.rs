@@ -1,0 +1,34 @@
+//! Hidden commands for tests and support.
+
+use crate::report::{Failure, Outcome};
+use crate::terminal;
+use clap::{Args, Subcommand};
+use std::io::BufRead;
+
+#[derive(Debug, Args)]
+pub(crate) struct DebugArgs {
+    #[command(subcommand)]
+    command: DebugCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum DebugCommand {
+    /// Replay journals: lines `{"base":…,"entries":[…]}` in, the resulting deployment or error out
+    Replay,
+}
+
+pub(crate) fn run(args: &DebugArgs) -> Outcome {
+    match args.command {
+        DebugCommand::Replay => replay(),
+    }
+}
+
+fn replay() -> Outcome {
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| Failure::general(format!("reading standard input: {error}")))?;
+        if !line.trim().is_empty() {
+            terminal::line(drystone_journal::replay_line(&line));
+        }
+    }
+    Ok(())
+}

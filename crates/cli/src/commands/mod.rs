@@ -1,0 +1,64 @@
+//! The commands, a file or folder each.
+
+mod cancel;
+mod config;
+mod debug;
+mod identity;
+mod missing;
+mod stack;
+mod state;
+
+use crate::context::Context;
+use crate::report::Outcome;
+use clap::Subcommand;
+use std::ffi::OsString;
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make, list, look at and change stacks
+    Stack(stack::StackArgs),
+    /// Look at and mend the state of a stack
+    State(state::StateArgs),
+    /// Read and change the configuration of a stack
+    Config(config::ConfigArgs),
+    /// End the update that is running on a stack
+    Cancel(cancel::CancelArgs),
+    /// Choose where state is kept
+    Login(identity::LoginArgs),
+    /// Forget where state is kept
+    Logout(identity::LogoutArgs),
+    /// Show who you are to the backend
+    Whoami(identity::WhoamiArgs),
+    /// Show what this is and what it runs on
+    About(identity::AboutArgs),
+    /// Print the version
+    Version,
+    /// Print a completion script for a shell
+    #[command(alias = "gen-completion")]
+    Completion(identity::CompletionArgs),
+    /// For tests and support
+    #[command(hide = true)]
+    Debug(debug::DebugArgs),
+    /// Anything else.
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+/// Runs a command.
+pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
+    match command {
+        Command::Stack(args) => stack::run(context, args).await,
+        Command::State(args) => state::run(context, args).await,
+        Command::Config(args) => config::run(context, args).await,
+        Command::Cancel(args) => cancel::run(context, args).await,
+        Command::Login(args) => identity::login(context, &args).await,
+        Command::Logout(args) => identity::logout(context, &args),
+        Command::Whoami(args) => identity::whoami(context, &args),
+        Command::About(args) => identity::about(context, &args),
+        Command::Version => identity::version(),
+        Command::Completion(args) => identity::completion(&args),
+        Command::Debug(args) => debug::run(&args),
+        Command::Other(words) => missing::run(&words),
+    }
+}

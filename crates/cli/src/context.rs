@@ -1,0 +1,246 @@
+//! What every command starts from: where it runs, which backend, project and stack it means, who may be asked.
+
+use crate::app::Globals;
+use crate::backend::{Backend, is_true};
+use crate::report::{ExitCode, Failure, Outcome};
+use crate::terminal;
+use drystone_secrets::{Ask, Keyring, Manager, Passphrase, Passphrases, Settings};
+use drystone_stores::{At, Claim, Error as StoreError, HeldLease, Recorded, Recovery, StackId};
+use drystone_workspace::Environment;
+use drystone_workspace::home::{SelectionsFile, current_backend};
+use drystone_workspace::project::{Project, ProjectError};
+use drystone_workspace::stack::{StackFile, StackSettings};
+use std::time::{Duration, Instant};
+
+/// The surroundings of one command.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) environment: Environment,
+    pub(crate) globals: Globals,
+    keyring: Keyring,
+}
+
+impl Context {
+    /// The surroundings of this process.
+    pub(crate) fn of_process(globals: Globals) -> Outcome<Self> {
+        terminal::set_color(globals.color);
+        if let Some(folder) = &globals.cwd {
+            std::env::set_current_dir(folder)
+                .map_err(|error| Failure::configuration(format!("{}: {error}", folder.display())))?;
+        }
+        let environment = Environment::of_process()
+            .map_err(|error| Failure::configuration(format!("the working folder cannot be told: {error}")))?;
+        let interactive = !globals.non_interactive && terminal::is_interactive();
+        let passphrases = Passphrases::new(|name: &str| std::env::var_os(name));
+        let passphrases = if interactive { passphrases.with_prompt(ask_passphrase) } else { passphrases };
+        Ok(Self { environment, globals, keyring: Keyring::new(passphrases) })
+    }
+
+    /// Whether somebody can answer questions.
+    pub(crate) fn is_interactive(&self) -> bool {
+        !self.globals.non_interactive && terminal::is_interactive()
+    }
+
+    /// The keys of this command; each is derived once (S18).
+    pub(crate) fn keyring(&self) -> &Keyring {
+        &self.keyring
+    }
+
+    /// The project that the command runs in, if any.
+    pub(crate) fn project(&self) -> Outcome<Option<Project>> {
+        match Project::discover(&self.environment) {
+            Ok(project) => Ok(Some(project)),
+            Err(ProjectError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(Failure::configuration(error)),
+        }
+    }
+
+    /// The project that the command runs in.
+    pub(crate) fn require_project(&self) -> Outcome<Project> {
+        self.project()?.ok_or_else(|| {
+            Failure::configuration(format!(
+                "no Pulumi.yaml project file found in {} or above",
+                self.environment.working_directory().display()
+            ))
+            .hint("go to the project's folder, or name it with `--cwd`")
+        })
+    }
+
+    /// The backend that is logged in to.
+    pub(crate) fn backend(&self) -> Outcome<Backend> {
+        let project = self.project()?;
+        let chosen = current_backend(&self.environment, project.as_ref()).map_err(Failure::configuration)?;
+        let Some(chosen) = chosen else {
+            return Err(Failure::new(ExitCode::Authentication, "not logged in to any backend")
+                .hint("keep state on this machine with `drystone login --local`, or in a directory with `drystone login file://PATH`"));
+        };
+        Backend::open(&self.environment, &chosen.url)
+    }
+
+    /// The stack that the command means: the one named, or the selected one. It need not exist.
+    pub(crate) fn stack_id(&self, backend: &Backend, named: Option<&str>) -> Outcome<StackId> {
+        let project = self.project()?;
+        let project_name = project.as_ref().map(|project| project.name.as_str());
+        if let Some(named) = named.or(self.globals.stack.as_deref()) {
+            return backend.stack_id(named, project_name);
+        }
+        let nothing = || {
+            Failure::configuration("no stack is selected")
+                .hint("select one with `drystone stack select NAME`, or name it with `--stack NAME`")
+        };
+        let project = project.as_ref().ok_or_else(nothing)?;
+        let selections = SelectionsFile::open(&self.environment, project).map_err(Failure::configuration)?;
+        let selected = selections.current(&self.environment, &backend.url).ok_or_else(nothing)?;
+        backend.stack_id(&selected.stack, project_name)
+    }
+
+    /// The stack that the command means and its current snapshot.
+    pub(crate) async fn current(
+        &self,
+        backend: &Backend,
+        named: Option<&str>,
+    ) -> Outcome<(StackId, Recorded)> {
+        let stack = self.stack_id(backend, named)?;
+        let recorded = backend.store().snapshot(&stack, At::Current).await?;
+        Ok((stack, recorded))
+    }
+
+    /// Takes the lease of a stack, waiting for it where the user asked to, and says what was recovered.
+    pub(crate) async fn lease(
+        &self,
+        backend: &Backend,
+        stack: &StackId,
+        purpose: &str,
+    ) -> Outcome<Box<dyn HeldLease>> {
+        let started = Instant::now();
+        let mut told = false;
+        loop {
+            match backend.store().acquire(stack, Claim::new(purpose)).await {
+                Ok(lease) => {
+                    tell_recovery(stack, lease.recovery());
+                    return Ok(lease);
+                }
+                Err(StoreError::Held { lease, stack }) => {
+                    let Some(limit) = self.globals.wait else {
+                        return Err(StoreError::Held { lease, stack }.into());
+                    };
+                    if started.elapsed() >= limit {
+                        let failure: Failure = StoreError::Held { lease, stack }.into();
+                        return Err(Failure { code: ExitCode::Timeout, ..failure });
+                    }
+                    if !std::mem::replace(&mut told, true) {
+                        terminal::note(format!("Waiting for {stack}: held by {}", lease.describe()));
+                    }
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+    }
+
+    /// The settings file of a stack.
+    pub(crate) fn stack_file(&self, project: &Project, stack: &StackId) -> Outcome<StackFile> {
+        let path = project.stack_settings_path(stack.name());
+        StackFile::open(&path, Some(&project.name)).map_err(Failure::configuration)
+    }
+
+    /// What opens the secrets of a snapshot. Fails only on use.
+    pub(crate) fn snapshot_secrets(&self, stack: &StackId, recorded: &Recorded) -> Manager {
+        match &recorded.snapshot.secrets_provider {
+            Some(provider) => Manager::of_snapshot(&self.keyring, provider, Some(&stack.to_string())),
+            None => Manager::absent(),
+        }
+    }
+
+    /// What opens and seals the secrets of a stack's settings; `None` when they name no provider yet.
+    pub(crate) fn settings_secrets(
+        &self,
+        stack: &StackId,
+        settings: &StackSettings,
+    ) -> Outcome<Option<Manager>> {
+        let settings = Settings {
+            secrets_provider: settings.secrets_provider.clone().unwrap_or_default(),
+            encrypted_key: settings.encrypted_key.clone().unwrap_or_default(),
+            encryption_salt: settings.encryption_salt.clone().unwrap_or_default(),
+        };
+        Manager::of_settings(&self.keyring, &settings, Some(&stack.to_string())).map_err(secrets_failure)
+    }
+
+    /// Asks whether to go on; `--yes` and the like are the caller's.
+    pub(crate) fn confirm(&self, question: &str) -> Outcome<bool> {
+        if !self.is_interactive() {
+            return Err(Failure::configuration(format!("cannot ask \"{question}\" without a terminal"))
+                .hint("pass `--yes` to answer yes"));
+        }
+        inquire::Confirm::new(question)
+            .with_default(false)
+            .prompt()
+            .map_err(|_| Failure::new(ExitCode::Cancelled, "cancelled"))
+    }
+
+    /// Whether the stock CLI's variable for skipping confirmations is set.
+    pub(crate) fn skips_confirmations(&self) -> bool {
+        is_true(&self.environment, "PULUMI_SKIP_CONFIRMATIONS")
+    }
+}
+
+/// Explains a failure of the secrets, with what to set.
+pub(crate) fn secrets_failure(error: drystone_secrets::Error) -> Failure {
+    Failure::new(ExitCode::Authentication, error).hint(
+        "set PULUMI_CONFIG_PASSPHRASE to the stack's passphrase, or PULUMI_CONFIG_PASSPHRASE_FILE to a file that holds it",
+    )
+}
+
+/// Says what the last holder left behind and what became of it.
+pub(crate) fn tell_recovery(stack: &StackId, recovery: &Recovery) {
+    match recovery {
+        Recovery::Nothing => {}
+        Recovery::Replayed { holder, entries, pending, revision } => {
+            terminal::note(format!(
+                "Recovered the update of {}@{} on {stack}: {entries} journal entries replayed into revision {revision}, nothing lost.",
+                holder.user, holder.host
+            ));
+            if *pending > 0 {
+                terminal::note(format!(
+                    "{pending} operation(s) were under way and are now pending; `drystone stack` lists them."
+                ));
+            }
+        }
+        Recovery::Finished { holder, revision } => terminal::note(format!(
+            "Finished the commit of revision {revision} that {}@{} had begun on {stack}.",
+            holder.user, holder.host
+        )),
+        Recovery::Orphaned { holder, entries, journal } => terminal::warning(format!(
+            "an update of {}@{} on {stack} died, and another tool has changed the stack since: its {entries} journal entries are kept as {journal}; \
+             `drystone state doctor` shows what they know",
+            holder.user, holder.host
+        )),
+    }
+}
+
+/// Asks for a passphrase on the terminal.
+fn ask_passphrase(ask: Ask<'_>) -> std::io::Result<Option<Passphrase>> {
+    let (question, confirm) = match ask {
+        Ask::Unlock { stack, wrong } => {
+            if wrong > 0 {
+                terminal::note("incorrect passphrase");
+            }
+            (
+                format!(
+                    "Enter your passphrase to unlock config/secrets for {}",
+                    stack.unwrap_or("this stack")
+                ),
+                false,
+            )
+        }
+        Ask::Create => ("Enter your passphrase to protect config/secrets".to_owned(), true),
+        Ask::Rotate => ("Enter your new passphrase to protect config/secrets".to_owned(), true),
+    };
+    loop {
+        let first = rpassword::prompt_password(format!("{question}: "))?;
+        if !confirm || first == rpassword::prompt_password("Re-enter your passphrase to confirm: ")? {
+            return Ok(Some(Passphrase::new(first)));
+        }
+        terminal::note("passphrases do not match");
+    }
+}

@@ -1,0 +1,95 @@
+//! Changing the state of a stack as one revision that can be undone.
+
+use crate::backend::Backend;
+use crate::context::Context;
+use crate::report::{ExitCode, Failure, Outcome};
+use crate::terminal;
+use drystone_model::{Manifest, Severity, Snapshot, Violation, verify};
+use drystone_stores::{At, Commit, Committed, Recorded, StackId};
+
+/// The version that manifests name.
+pub(crate) const TOOL_VERSION: &str = concat!("drystone-", env!("CARGO_PKG_VERSION"));
+
+/// What an edit is recorded as.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Title {
+    /// The command, as in `state delete`.
+    pub(crate) purpose: String,
+    /// What it did, as the revision's message.
+    pub(crate) message: String,
+}
+
+/// Changes the current snapshot under the lease and commits it. An unsound snapshot is refused unless the user or the
+/// command says otherwise; an edit that fails changes nothing.
+pub(crate) async fn edit_state<T>(
+    context: &Context,
+    backend: &Backend,
+    stack: &StackId,
+    title: Title,
+    allow_unsound: bool,
+    edit: impl AsyncFnOnce(&mut Snapshot) -> Outcome<T>,
+) -> Outcome<(T, Committed)> {
+    let lease = context.lease(backend, stack, &title.purpose).await?;
+    let edited = async {
+        let Recorded { mut snapshot, byte_strings, revision, .. } =
+            backend.store().snapshot(stack, At::Current).await?;
+        if !allow_unsound && !context.globals.disable_integrity_checking {
+            require_sound(stack, revision, &snapshot)?;
+        }
+        let outcome = edit(&mut snapshot).await?;
+        snapshot.manifest = new_manifest();
+        let commit = Commit {
+            title: title.purpose.clone(),
+            message: title.message.clone(),
+            snapshot: Some(snapshot),
+            byte_strings,
+            ..Commit::default()
+        };
+        Ok::<_, Failure>((outcome, lease.commit(commit).await?))
+    };
+    let edited = edited.await;
+    let released = lease.release().await;
+    let edited = edited?;
+    released?;
+    Ok(edited)
+}
+
+/// A manifest of now.
+pub(crate) fn new_manifest() -> Manifest {
+    Manifest::new(jiff::Timestamp::now().to_string(), TOOL_VERSION)
+}
+
+/// Refuses a snapshot that breaks rules, naming each, and says how to mend it (S7).
+pub(crate) fn require_sound(stack: &StackId, revision: Option<u64>, snapshot: &Snapshot) -> Outcome {
+    let broken = errors(snapshot);
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let which = revision.map_or_else(String::new, |revision| format!(" (revision {revision})"));
+    let mut failure = Failure::new(
+        ExitCode::Unsound,
+        format!(
+            "the current snapshot of {stack}{which} breaks {} rule(s); refusing to operate on it",
+            broken.len()
+        ),
+    );
+    failure.details = broken.iter().map(ToString::to_string).collect();
+    Err(failure.hint(
+        "`drystone state doctor` explains and proposes a repair; `drystone stack revisions` lists what can be gone back to",
+    ))
+}
+
+/// The rules that a snapshot breaks.
+pub(crate) fn errors(snapshot: &Snapshot) -> Vec<Violation> {
+    verify(snapshot).into_iter().filter(|violation| violation.severity() == Severity::Error).collect()
+}
+
+/// Says which revision an edit made and how to undo it.
+pub(crate) fn tell_committed(committed: &Committed) {
+    if let Some(revision) = committed.revision {
+        terminal::note(format!("revision {revision}   undo: drystone stack undo"));
+    }
+    for violation in &committed.violations {
+        terminal::warning(violation);
+    }
+}
