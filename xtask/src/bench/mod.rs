@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::{process, setup};
 use cases::{CASES, Case, Effect, Side};
 use measure::Run;
-use state::State;
+use state::{Order, State};
 use std::env;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -142,9 +142,12 @@ impl<'a> Measurement<'a> {
     ) -> Result<Self, Failure> {
         let (runs, failed) = (vec![Vec::new(); benches.len()], vec![false; benches.len()]);
         let mut measurement = Self { case, benches, state, runs, failed, differs: false };
+        if case.effect == Effect::Verifies {
+            measurement.try_on_shuffled()?;
+        }
         if !case.effect.writes() {
             for bench in benches {
-                bench.prepare(case, state)?;
+                bench.prepare(case.order, state)?;
             }
         }
         measurement.turn()?;
@@ -161,6 +164,18 @@ impl<'a> Measurement<'a> {
         Ok(measurement)
     }
 
+    /// Fails the sides that find nothing wrong with a stack that is out of order.
+    fn try_on_shuffled(&mut self) -> Result<(), Failure> {
+        for (bench, failed) in self.benches.iter().zip(&mut self.failed) {
+            bench.prepare(Order::Shuffled, self.state)?;
+            if bench.run(self.case, self.state).is_ok() {
+                eprintln!("error: {} calls a stack sound that is out of order", bench.side.name());
+                *failed = true;
+            }
+        }
+        Ok(())
+    }
+
     /// Runs each side once.
     fn turn(&mut self) -> Result<(), Failure> {
         for (index, bench) in self.benches.iter().enumerate() {
@@ -168,7 +183,7 @@ impl<'a> Measurement<'a> {
                 continue;
             }
             if self.case.effect.writes() {
-                bench.prepare(self.case, self.state)?;
+                bench.prepare(self.case.order, self.state)?;
             }
             match bench.run(self.case, self.state) {
                 Ok(run) => self.runs[index].push(run),
@@ -190,9 +205,8 @@ impl<'a> Measurement<'a> {
         };
         let failed = sides().find(|(index, _)| self.failed[*index]).map(|(_, side)| side);
         let trouble = match failed {
-            Some(Side::Stock) => Some("the stock CLI failed"),
-            Some(Side::Ours) => Some("ours failed"),
-            None if self.differs => Some("the outputs differ"),
+            Some(side) => Some(format!("{} failed", side.name())),
+            None if self.differs => Some("the outputs differ".to_owned()),
             None => None,
         };
         Row { title: self.case.title, stock: of(Side::Stock), ours: of(Side::Ours), trouble }
@@ -237,8 +251,8 @@ impl Bench {
         self.folder.join("output")
     }
 
-    fn prepare(&self, case: &Case, state: &State) -> Result<(), Failure> {
-        state.lay_out(&self.backend(), case.order)
+    fn prepare(&self, order: Order, state: &State) -> Result<(), Failure> {
+        state.lay_out(&self.backend(), order)
     }
 
     fn run(&self, case: &Case, state: &State) -> Result<Run, Failure> {
@@ -259,7 +273,7 @@ impl Bench {
         match case.effect {
             Effect::DeletesTheLeaf => state.check_leaf_is_gone(&self.backend())?,
             Effect::Sorts => state.check_is_sorted(&self.backend())?,
-            Effect::PrintsTheSame | Effect::PrintsItsOwn => {}
+            Effect::PrintsTheSame | Effect::Verifies => {}
         }
         Ok(run)
     }

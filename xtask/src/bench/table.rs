@@ -15,7 +15,7 @@ pub(super) struct Row {
     pub(super) stock: Option<Run>,
     pub(super) ours: Option<Run>,
     /// Set when a side failed, or the sides did not do the same.
-    pub(super) trouble: Option<&'static str>,
+    pub(super) trouble: Option<String>,
 }
 
 impl Row {
@@ -32,7 +32,7 @@ impl Row {
         {
             misses.push(format!("over {MEMORY} times the file in memory"));
         }
-        misses.extend(self.trouble.map(str::to_owned));
+        misses.extend(self.trouble.clone());
         misses
     }
 
@@ -137,8 +137,11 @@ mod tests {
 
     #[test]
     fn trouble_is_a_miss() {
-        let row = |ours, trouble| Row { title: "stack ls", stock: Some(run(9, 1)), ours, trouble };
-        let rows = [row(Some(run(1, 1)), Some("the outputs differ")), row(None, Some("ours failed"))];
+        let row = |ours, trouble: &str| {
+            let (stock, trouble) = (Some(run(9, 1)), Some(trouble.to_owned()));
+            Row { title: "stack ls", stock, ours, trouble }
+        };
+        let rows = [row(Some(run(1, 1)), "the outputs differ"), row(None, "ours failed")];
         let text = render(&rows, 1_000_000);
         assert!(
             text.contains("MISSED: the outputs differ") && text.contains("MISSED: ours failed"),
