@@ -10,7 +10,7 @@ pub(crate) struct Cache {
     root: PathBuf,
 }
 
-/// Held while something is being installed; released when dropped.
+/// Keeps other processes from the same work; released when dropped.
 pub(crate) struct Lock {
     _file: File,
 }
@@ -58,23 +58,31 @@ impl Cache {
 
     /// Waits until no other setup installs into this cache.
     pub(crate) fn lock(&self) -> Result<Lock, Failure> {
-        make_folder(&self.root)?;
-        let path = self.root.join("setup.lock");
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(|error| Failure::at(&path, "open", &error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                eprintln!("another setup is installing into {}; waiting for it", self.root.display());
-                file.lock().map_err(|error| Failure::at(&path, "lock", &error))?;
-            }
-            Err(TryLockError::Error(error)) => return Err(Failure::at(&path, "lock", &error)),
-        }
-        Ok(Lock { _file: file })
+        lock(&self.root.join("setup.lock"), "setup")
     }
+}
+
+/// Waits until no other process does the same work, and keeps others waiting until the lock is dropped.
+///
+/// The system releases the lock of a process that dies.
+pub(crate) fn lock(path: &Path, work: &str) -> Result<Lock, Failure> {
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|error| Failure::at(path, "open", &error))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            eprintln!("another {work} is running ({}); waiting for it", path.display());
+            file.lock().map_err(|error| Failure::at(path, "lock", &error))?;
+        }
+        Err(TryLockError::Error(error)) => return Err(Failure::at(path, "lock", &error)),
+    }
+    Ok(Lock { _file: file })
 }
 
 /// Makes a folder and those above it.

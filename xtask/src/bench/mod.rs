@@ -12,12 +12,12 @@ mod seal;
 mod state;
 mod table;
 
-use crate::cache::{make_folder, remove_folder};
+use crate::cache::{self, make_folder, remove_folder};
 use crate::failure::Failure;
 use crate::{process, setup};
 use cases::{CASES, Case, Effect, Side};
 use measure::Run;
-use state::State;
+use state::{Order, State};
 use std::env;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -83,17 +83,16 @@ impl Options {
 pub(crate) fn command(words: &[&str]) -> Result<ExitCode, Failure> {
     let options = Options::parse(words)?;
     let cases: Vec<&Case> = CASES.iter().filter(|case| options.wants(case.name)).collect();
-    if !cases.is_empty() {
-        compare(&options, &cases)?;
-    }
+    let all_ran = cases.is_empty() || compare(&options, &cases)?;
     if options.wants(JOURNAL) && options.sides.contains(&Side::Ours) {
         journal()?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if all_ran { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Measures the cases and prints the table.
-fn compare(options: &Options, cases: &[&Case]) -> Result<(), Failure> {
+/// Measures the cases and prints the table. Returns whether every command did its work.
+fn compare(options: &Options, cases: &[&Case]) -> Result<bool, Failure> {
+    let _lock = cache::lock(&target_folder()?.join("bench.lock"), "bench")?;
     let folder = target_folder()?.join("bench");
     let mut benches = Vec::new();
     for side in &options.sides {
@@ -111,7 +110,7 @@ fn compare(options: &Options, cases: &[&Case]) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for case in cases {
         eprintln!("measuring {}", case.title);
-        rows.push(measure_case(case, &benches, &state, options.repetitions)?);
+        rows.push(Measurement::of(case, &benches, &state, options.repetitions)?.row());
     }
     print!("\n{}", table::render(&rows, state.size));
     for case in cases {
@@ -119,37 +118,99 @@ fn compare(options: &Options, cases: &[&Case]) -> Result<(), Failure> {
             println!("\n{}: {note}", case.title);
         }
     }
-    remove_folder(&folder)
+    remove_folder(&folder)?;
+    Ok(rows.iter().all(|row| row.trouble.is_none()))
 }
 
-fn measure_case(case: &Case, benches: &[Bench], state: &State, repetitions: usize) -> Result<Row, Failure> {
-    for bench in benches {
-        bench.prepare(case, state)?;
-        bench.run(case, state)?;
-    }
-    let differs = match benches {
-        [one, other] if case.effect == Effect::PrintsTheSame && !same(&one.output(), &other.output())? => {
-            Some("the outputs differ".to_owned())
+/// The runs of one case so far. A side that fails once is not run again; the other goes on.
+struct Measurement<'a> {
+    case: &'a Case,
+    benches: &'a [Bench],
+    state: &'a State,
+    runs: Vec<Vec<Run>>,
+    failed: Vec<bool>,
+    differs: bool,
+}
+
+impl<'a> Measurement<'a> {
+    /// Warms up, compares what the sides print, and measures them in turn.
+    fn of(
+        case: &'a Case,
+        benches: &'a [Bench],
+        state: &'a State,
+        repetitions: usize,
+    ) -> Result<Self, Failure> {
+        let (runs, failed) = (vec![Vec::new(); benches.len()], vec![false; benches.len()]);
+        let mut measurement = Self { case, benches, state, runs, failed, differs: false };
+        if case.effect == Effect::Verifies {
+            measurement.try_on_shuffled()?;
         }
-        _ => None,
-    };
-    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); benches.len()];
-    for _ in 0..repetitions {
-        for (bench, runs) in benches.iter().zip(&mut runs) {
-            if case.effect.writes() {
-                bench.prepare(case, state)?;
+        if !case.effect.writes() {
+            for bench in benches {
+                bench.prepare(case.order, state)?;
             }
-            runs.push(bench.run(case, state)?);
         }
+        measurement.turn()?;
+        measurement.runs.iter_mut().for_each(Vec::clear);
+        if let [one, other] = benches
+            && case.effect == Effect::PrintsTheSame
+            && measurement.failed == [false, false]
+        {
+            measurement.differs = !same(&one.output(), &other.output())?;
+        }
+        for _ in 0..repetitions {
+            measurement.turn()?;
+        }
+        Ok(measurement)
     }
-    let of = |side: Side| {
-        benches
-            .iter()
-            .zip(&runs)
-            .find(|(bench, _)| bench.side == side)
-            .and_then(|(_, runs)| measure::summary(runs))
-    };
-    Ok(Row { title: case.title, stock: of(Side::Stock), ours: of(Side::Ours), differs })
+
+    /// Fails the sides that find nothing wrong with a stack that is out of order.
+    fn try_on_shuffled(&mut self) -> Result<(), Failure> {
+        for (bench, failed) in self.benches.iter().zip(&mut self.failed) {
+            bench.prepare(Order::Shuffled, self.state)?;
+            if bench.run(self.case, self.state).is_ok() {
+                eprintln!("error: {} calls a stack sound that is out of order", bench.side.name());
+                *failed = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs each side once.
+    fn turn(&mut self) -> Result<(), Failure> {
+        for (index, bench) in self.benches.iter().enumerate() {
+            if self.failed[index] {
+                continue;
+            }
+            if self.case.effect.writes() {
+                bench.prepare(self.case.order, self.state)?;
+            }
+            match bench.run(self.case, self.state) {
+                Ok(run) => self.runs[index].push(run),
+                Err(failure) => {
+                    eprintln!("{failure}");
+                    self.failed[index] = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self) -> Row {
+        let sides = || self.benches.iter().map(|bench| bench.side).enumerate();
+        let of = |side| {
+            sides()
+                .find(|(index, bench)| *bench == side && !self.failed[*index])
+                .and_then(|(index, _)| measure::summary(&self.runs[index]))
+        };
+        let failed = sides().find(|(index, _)| self.failed[*index]).map(|(_, side)| side);
+        let trouble = match failed {
+            Some(side) => Some(format!("{} failed", side.name())),
+            None if self.differs => Some("the outputs differ".to_owned()),
+            None => None,
+        };
+        Row { title: self.case.title, stock: of(Side::Stock), ours: of(Side::Ours), trouble }
+    }
 }
 
 /// One side with its binary and its own folders.
@@ -190,8 +251,8 @@ impl Bench {
         self.folder.join("output")
     }
 
-    fn prepare(&self, case: &Case, state: &State) -> Result<(), Failure> {
-        state.lay_out(&self.backend(), case.order)
+    fn prepare(&self, order: Order, state: &State) -> Result<(), Failure> {
+        state.lay_out(&self.backend(), order)
     }
 
     fn run(&self, case: &Case, state: &State) -> Result<Run, Failure> {
@@ -212,7 +273,7 @@ impl Bench {
         match case.effect {
             Effect::DeletesTheLeaf => state.check_leaf_is_gone(&self.backend())?,
             Effect::Sorts => state.check_is_sorted(&self.backend())?,
-            Effect::PrintsTheSame | Effect::PrintsItsOwn => {}
+            Effect::PrintsTheSame | Effect::Verifies => {}
         }
         Ok(run)
     }
