@@ -8,6 +8,7 @@ use drystone_dialects::pulumi::{
     history::{StackTags, UpdateRecord},
     peek,
 };
+use drystone_model::Features;
 use fixtures::{fixture, text};
 
 fn error(document: &str) -> ReadError {
@@ -162,7 +163,7 @@ fn a_peek_refuses_what_a_reading_refuses() {
 #[test]
 fn s9_features_of_older_versions_are_ignored() {
     let document = r#"{"version":3,"features":["zeta"],"deployment":{}}"#;
-    assert_eq!(Export::read(document.as_bytes()).unwrap().features(), [].into());
+    assert_eq!(Export::read(document.as_bytes()).unwrap().features(), Features::default());
 }
 
 #[test]

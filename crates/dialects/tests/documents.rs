@@ -4,11 +4,10 @@
 mod fixtures;
 
 use drystone_dialects::pulumi::{
-    Checkpoint, Document, Escapes, Export, Feature, Form, Peek, PeekState, ReadError, WriteError, features,
-    peek,
+    Checkpoint, Document, Escapes, Export, Form, Peek, PeekState, ReadError, WriteError, features, peek,
     properties::{SecretForm, decode_properties, encode_properties},
 };
-use drystone_model::{Json, Properties, Resource, Snapshot, Urn};
+use drystone_model::{Feature, Json, Properties, Resource, Snapshot, Urn};
 use fixtures::{fixture, text};
 
 fn export_text(export: &Export, form: SecretForm) -> String {
@@ -174,11 +173,11 @@ fn a_snapshot_without_a_moment_is_written_with_one_that_the_cli_reads() {
 #[test]
 fn features_are_found_by_what_the_state_holds() {
     let all = Export::read(&fixture("features.export.json")).unwrap();
-    assert_eq!(all.features(), Feature::ALL.into());
+    assert_eq!(all.features(), Feature::ALL.into_iter().collect());
     let one = |change: &dyn Fn(&mut Resource)| {
         let mut snapshot = Snapshot { resources: vec![Resource::default()], ..Snapshot::default() };
         change(&mut snapshot.resources[0]);
-        features(&snapshot).into_iter().map(Feature::name).collect::<Vec<_>>()
+        features(&snapshot).iter().map(Feature::name).collect::<Vec<_>>()
     };
     assert_eq!(one(&|_| ()), [""; 0]);
     assert_eq!(one(&|resource| resource.refresh_before_update = true), ["refreshBeforeUpdate"]);

@@ -2,15 +2,15 @@
 
 use super::{
     error::{Form, ReadError, WriteError},
-    features::{Feature, features},
+    features::features,
     properties::{SecretForm, holds_open_secret},
     read,
     text::{Compact, Escapes, Indented},
 };
-use drystone_model::{Extra, Json, Snapshot};
+use drystone_model::{Extra, Feature, Features, Json, Snapshot};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::ser::Formatter;
-use std::{borrow::Cow, collections::BTreeSet, io};
+use std::{borrow::Cow, io};
 
 /// What Go writes for a moment that was never set; the Pulumi CLI refuses an empty one.
 pub(super) const NO_TIME: &str = "0001-01-01T00:00:00Z";
@@ -52,7 +52,7 @@ impl Checkpoint {
 
     /// The features that the written document names.
     #[must_use]
-    pub fn features(&self) -> BTreeSet<Feature> {
+    pub fn features(&self) -> Features {
         features_of(self.snapshot.as_ref(), self.byte_strings)
     }
 
@@ -99,7 +99,7 @@ impl Export {
 
     /// The features that the written document names.
     #[must_use]
-    pub fn features(&self) -> BTreeSet<Feature> {
+    pub fn features(&self) -> Features {
         features_of(self.snapshot.as_ref(), self.byte_strings)
     }
 
@@ -172,7 +172,7 @@ impl Document {
     }
 }
 
-fn features_of(snapshot: Option<&Snapshot>, byte_strings: bool) -> BTreeSet<Feature> {
+fn features_of(snapshot: Option<&Snapshot>, byte_strings: bool) -> Features {
     let mut used = snapshot.map(features).unwrap_or_default();
     if byte_strings {
         used.insert(Feature::ByteString);
@@ -202,24 +202,23 @@ pub(super) fn serialize(
 }
 
 /// The members that both forms begin with.
-fn serialize_version<M: SerializeMap>(map: &mut M, features: &BTreeSet<Feature>) -> Result<(), M::Error> {
-    map.serialize_entry("version", if features.is_empty() { &3 } else { &4 })?;
+fn serialize_version<M: SerializeMap>(map: &mut M, features: Features) -> Result<(), M::Error> {
+    map.serialize_entry("version", &features.schema_version())?;
     if !features.is_empty() {
-        let names: Vec<_> = features.iter().map(|feature| feature.name()).collect();
-        map.serialize_entry("features", &names)?;
+        map.serialize_entry("features", &features)?;
     }
     Ok(())
 }
 
 struct CheckpointForm<'a> {
-    features: BTreeSet<Feature>,
+    features: Features,
     checkpoint: &'a Checkpoint,
 }
 
 impl Serialize for CheckpointForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        serialize_version(&mut map, &self.features)?;
+        serialize_version(&mut map, self.features)?;
         map.serialize_entry("checkpoint", &Inner(self.checkpoint))?;
         self.checkpoint.envelope_extra.serialize_into(&mut map)?;
         map.end()
@@ -245,14 +244,14 @@ impl Serialize for Inner<'_> {
 }
 
 struct ExportForm<'a> {
-    features: BTreeSet<Feature>,
+    features: Features,
     export: &'a Export,
 }
 
 impl Serialize for ExportForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        serialize_version(&mut map, &self.features)?;
+        serialize_version(&mut map, self.features)?;
         map.serialize_entry("deployment", &self.export.snapshot.as_ref().map(dated))?;
         self.export.extra.serialize_into(&mut map)?;
         map.end()

@@ -1,7 +1,7 @@
 //! Pulumi's state: checkpoints, exports, history records and tags.
 //!
 //! - [`Checkpoint`] is the file of a stack, [`Export`] what `stack export` prints and `stack import` reads. Both are
-//!   read from any version and written as version 3, or 4 when the state uses a [`Feature`].
+//!   read from any version and written as version 3, or 4 when the state uses a [`Feature`](drystone_model::Feature).
 //! - [`properties`] turns stored properties into values and back, without a key.
 //! - [`peek`] answers the questions of a listing without keeping a whole document in memory.
 //! - [`history`] has the records that stand beside a checkpoint.
@@ -24,6 +24,6 @@ mod v2;
 
 pub use document::{Checkpoint, Document, Export};
 pub use error::{Form, ReadError, WriteError};
-pub use features::{Feature, features};
+pub use features::features;
 pub use peek::{Peek, PeekState, peek};
 pub use text::Escapes;

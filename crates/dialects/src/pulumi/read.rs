@@ -3,11 +3,10 @@
 use super::{
     document::{Checkpoint, Document, Export, NO_TIME},
     error::ReadError,
-    features::Feature,
     scan::member_names,
     v1, v2,
 };
-use drystone_model::{Extra, Json, Snapshot, record, text};
+use drystone_model::{Extra, Feature, Json, Snapshot, record, text};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, Visitor},
