@@ -3,6 +3,7 @@
 mod cancel;
 mod config;
 mod debug;
+mod demo;
 mod identity;
 mod missing;
 mod stack;
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     /// Print a completion script for a shell
     #[command(alias = "gen-completion")]
     Completion(identity::CompletionArgs),
+    /// Show what the state commands do, on a stack of its own
+    Demo(demo::DemoArgs),
     /// For tests and support
     #[command(hide = true)]
     Debug(debug::DebugArgs),
@@ -58,6 +61,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::About(args) => identity::about(context, &args),
         Command::Version => identity::version(),
         Command::Completion(args) => identity::completion(&args),
+        Command::Demo(args) => demo::run(&args),
         Command::Debug(args) => debug::run(&args),
         Command::Other(words) => missing::run(&words),
     }
