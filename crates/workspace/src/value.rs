@@ -61,6 +61,17 @@ impl Value {
         }
     }
 
+    /// The named values that it is written as; a secret is written as its ciphertext, named `secure`.
+    pub(crate) fn members(&self) -> Option<Cow<'_, BTreeMap<String, Value>>> {
+        match self {
+            Self::Object(members) => Some(Cow::Borrowed(members)),
+            Self::Secure(ciphertext) => {
+                Some(Cow::Owned([("secure".to_owned(), Self::String(ciphertext.clone()))].into()))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a secret stands in it, at any depth.
     #[must_use]
     pub fn is_secure(&self) -> bool {

@@ -195,6 +195,22 @@ impl Config {
         Ok(ciphertexts.into_iter().zip(answers.iter().map(String::as_str)).collect())
     }
 
+    /// Nothing but what a locator names, under the locator's key: to show it, or to encrypt it anew and then
+    /// [`Self::set_part`] it elsewhere.
+    #[must_use]
+    pub fn part(&self, locator: &Locator) -> Option<Self> {
+        let value = self.get(locator)?.into_owned();
+        Some(Self([(locator.key.clone(), value)].into()))
+    }
+
+    /// Sets what a locator names to what [`Self::part`] took from there in another configuration.
+    pub fn set_part(&mut self, locator: &Locator, part: &Self) -> Result<(), ConfigError> {
+        match part.0.get(&locator.key) {
+            Some(value) => self.set(locator, NewValue::Typed(value.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Puts all values of another configuration over those of this one.
     pub fn copy_from(&mut self, other: &Self) {
         for (key, value) in other.iter() {

@@ -197,8 +197,8 @@ impl StackFile {
             return None;
         }
         let mut members: Vec<(String, Target<'_>)> = Vec::new();
-        let written = settings::config_node(&document.root).and_then(|node| node.value.as_object());
-        for name in written.into_iter().flat_map(|members| members.keys()) {
+        let written = settings::config_node(&document.root).and_then(|node| node.value.members());
+        for name in written.iter().flat_map(|members| members.keys()) {
             let Ok(key) = Key::parse_in(self.project.as_deref(), name) else { continue };
             if let Some(value) = new.stored(&key) {
                 members.push((name.clone(), value_target(value, old, &key)));

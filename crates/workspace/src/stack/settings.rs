@@ -66,10 +66,13 @@ pub(super) fn read(parsed: &Parsed, project: Option<&str>) -> Result<ReadSetting
     read.settings.environment =
         root.get(ENVIRONMENT).map(|entry| entry.value.value.clone()).filter(|value| *value != Value::Null);
     if let Some(Entry { value: node, .. }) = root.get(CONFIG) {
-        match members(&node.value) {
+        match node.value.members() {
             Some(members) => {
-                for (name, value) in members {
-                    let location = node.get(name).map_or(node.location, |entry| entry.key_location);
+                let place = |name: &str| node.get(name).map_or(node.location, |entry| entry.key_location);
+                let mut members: Vec<_> =
+                    members.iter().map(|(name, value)| (place(name), name, value)).collect();
+                members.sort_by_key(|(location, ..)| *location);
+                for (location, name, value) in members {
                     read.add(project, name, value).map_err(|message| problem(location, message))?;
                 }
             }
@@ -95,14 +98,6 @@ impl ReadSettings {
         names.push(name.to_owned());
         self.settings.config.insert(key, value.clone());
         Ok(())
-    }
-}
-
-/// The members of a mapping; one with the only member `secure` is a mapping here, not a secret.
-fn members(value: &Value) -> Option<Vec<(&str, &Value)>> {
-    match value {
-        Value::Object(members) => Some(members.iter().map(|(name, value)| (name.as_str(), value)).collect()),
-        _ => None,
     }
 }
 

@@ -9,7 +9,7 @@ mod flow;
 
 use super::locate::line_end;
 use super::node::{Document, Kind, Location, Node, Style};
-use super::render;
+use super::render::{self, Layout};
 use crate::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub(crate) struct EditError {
 enum Way {
     /// The smallest parts that change.
     Smallest,
+    /// The same, without blocks that take in the blank lines behind them, and with the blank lines behind what goes.
+    Closed,
     /// Each changed value of a section as a whole.
     WholeValues,
     /// Those, and every value that an anchor or an alias ties to others.
@@ -53,7 +55,7 @@ pub(crate) fn edit(document: &Document, members: &[(String, Target<'_>)]) -> Res
         text.push_str(line_break(&text));
     }
     let mut obstacle = None;
-    for way in [Way::Smallest, Way::WholeValues, Way::Untied] {
+    for way in [Way::Smallest, Way::Closed, Way::WholeValues, Way::Untied] {
         let mut editor = Editor { newline: line_break(&text), text: &text, way, changes: Vec::new() };
         match editor.root(&document.root, members) {
             Ok(()) => {
@@ -71,18 +73,14 @@ pub(crate) fn edit(document: &Document, members: &[(String, Target<'_>)]) -> Res
     Err(EditError { location: obstacle })
 }
 
-/// The lines of members that are not in a document yet.
-fn new_lines(members: &[(String, Target<'_>)]) -> impl Iterator<Item = String> {
-    members.iter().flat_map(|(name, target)| render::entry(name, &outcome(&Value::Null, target), 0))
-}
-
 /// What a value becomes.
 fn outcome(value: &Value, target: &Target<'_>) -> Value {
     match target {
         Target::Keep => value.clone(),
         Target::Value(value) => value.as_ref().clone(),
         Target::Mapping(members) => {
-            let member = |name: &str| value.as_object().and_then(|members| members.get(name));
+            let before = value.members();
+            let member = |name: &str| before.as_ref().and_then(|members| members.get(name));
             let outcomes: BTreeMap<String, Value> = members
                 .iter()
                 .map(|(name, target)| (name.clone(), outcome(member(name).unwrap_or(&Value::Null), target)))
@@ -147,7 +145,7 @@ impl Editor<'_> {
             Kind::Mapping { flow: false, entries } => self.mapping(None, root, entries, members, 0),
             Kind::Mapping { entries, .. } if entries.is_empty() => {
                 let range = root.range.ok_or(Stuck(root.location))?;
-                let text = self.joined(new_lines(members));
+                let text = self.joined(self.new_lines(members).into_iter());
                 self.changes.push((range.start..range.end, text.trim_end().to_owned()));
                 Ok(())
             }
@@ -157,7 +155,7 @@ impl Editor<'_> {
             }
             _ if root.value == Value::Null => {
                 let at = self.text.len();
-                self.changes.push((at..at, self.joined(new_lines(members))));
+                self.changes.push((at..at, self.joined(self.new_lines(members).into_iter())));
                 Ok(())
             }
             _ => Err(Stuck(root.location)),
@@ -174,7 +172,7 @@ impl Editor<'_> {
             Target::Value(value) => Cow::Borrowed(value.as_ref()),
             Target::Mapping(_) => Cow::Owned(outcome(&node.value, target)),
         };
-        if depth == 2 && self.way != Way::Smallest {
+        if depth == 2 && matches!(self.way, Way::WholeValues | Way::Untied) {
             return self.replace(slot, node, &value);
         }
         let mark = self.changes.len();
@@ -212,7 +210,7 @@ impl Editor<'_> {
             Kind::Scalar(style) => style,
             _ => Style::Plain,
         };
-        let mut rendered = render::value(value, had, slot.column);
+        let mut rendered = self.layout().value(value, had, slot.column);
         if slot.is_item && rendered.head.is_empty() && !rendered.lines.is_empty() {
             rendered.head = rendered.lines.remove(0).trim_start_matches(' ').to_owned();
         }
@@ -260,6 +258,18 @@ impl Editor<'_> {
         }
         self.changes.push((start..end, text));
         Ok(())
+    }
+
+    fn layout(&self) -> Layout {
+        Layout { open_ended: self.way == Way::Smallest }
+    }
+
+    /// The lines of members that are not in a document yet.
+    fn new_lines(&self, members: &[(String, Target<'_>)]) -> Vec<String> {
+        let entry = |(name, target): &(String, Target<'_>)| {
+            self.layout().entry(name, &outcome(&Value::Null, target), 0)
+        };
+        members.iter().flat_map(entry).collect()
     }
 
     fn joined(&self, lines: impl Iterator<Item = String>) -> String {

@@ -16,11 +16,40 @@ pub(crate) struct Rendered {
     pub(crate) lines: Vec<String>,
 }
 
-/// A value that belongs to a key or dash at `column`.
-pub(crate) fn value(value: &Value, had: Style, column: usize) -> Rendered {
-    let inside = column + 2;
-    match value {
-        Value::String(text) => match scalar::write(text, had, Context::Block) {
+/// How values are laid out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Whether a text that ends with several line breaks may be a block. Blank lines behind such a block would become
+    /// a part of it.
+    pub(crate) open_ended: bool,
+}
+
+impl Layout {
+    /// A value that belongs to a key or dash at `column`.
+    pub(crate) fn value(self, value: &Value, had: Style, column: usize) -> Rendered {
+        let inside = column + 2;
+        match value {
+            Value::String(text) => self.text(text, had, inside),
+            Value::Array(items) if !items.is_empty() => Rendered {
+                head: String::new(),
+                lines: items.iter().flat_map(|item| self.item(item, inside)).collect(),
+            },
+            _ => match members(value) {
+                Some(members) if !members.is_empty() => Rendered {
+                    head: String::new(),
+                    lines: members
+                        .into_iter()
+                        .flat_map(|(name, value)| self.entry(name, &value, inside))
+                        .collect(),
+                },
+                _ => Rendered { head: flow(value), lines: Vec::new() },
+            },
+        }
+    }
+
+    fn text(self, text: &str, had: Style, inside: usize) -> Rendered {
+        let had = if !self.open_ended && text.ends_with("\n\n") { Style::DoubleQuoted } else { had };
+        match scalar::write(text, had, Context::Block) {
             Written::Inline(head) => Rendered { head, lines: Vec::new() },
             Written::Lines { indicator, lines } => Rendered {
                 head: indicator,
@@ -29,51 +58,41 @@ pub(crate) fn value(value: &Value, had: Style, column: usize) -> Rendered {
                     .map(|line| if line.is_empty() { line } else { indented(inside, &line) })
                     .collect(),
             },
-        },
-        Value::Array(items) if !items.is_empty() => Rendered {
-            head: String::new(),
-            lines: items.iter().flat_map(|item| self::item(item, inside)).collect(),
-        },
-        _ => match members(value) {
-            Some(members) if !members.is_empty() => Rendered {
-                head: String::new(),
-                lines: members.into_iter().flat_map(|(name, value)| entry(name, &value, inside)).collect(),
-            },
-            _ => Rendered { head: flow(value), lines: Vec::new() },
-        },
+        }
     }
-}
 
-/// The lines of a member of a block mapping whose keys are at `column`.
-pub(crate) fn entry(name: &str, value: &Value, column: usize) -> Vec<String> {
-    let key = scalar::inline(name, Context::Key);
-    let Rendered { head, lines } = self::value(value, Style::Plain, column);
-    let space = if head.is_empty() { "" } else { " " };
-    let mut out = if name.len() > LONGEST_SIMPLE_KEY {
-        vec![indented(column, &format!("? {key}")), indented(column, &format!(":{space}{head}"))]
-    } else {
-        vec![indented(column, &format!("{key}:{space}{head}"))]
-    };
-    out.extend(lines);
-    out
-}
-
-/// The lines of a member of a block sequence whose dashes are at `column`. A collection starts on the line of its dash.
-pub(crate) fn item(value: &Value, column: usize) -> Vec<String> {
-    let Rendered { head, lines } = self::value(value, Style::Plain, column);
-    if !head.is_empty() || lines.is_empty() {
-        let mut out = vec![indented(column, &format!("- {head}"))];
+    /// The lines of a member of a block mapping whose keys are at `column`.
+    pub(crate) fn entry(self, name: &str, value: &Value, column: usize) -> Vec<String> {
+        let key = scalar::inline(name, Context::Key);
+        let Rendered { head, lines } = self.value(value, Style::Plain, column);
+        let space = if head.is_empty() { "" } else { " " };
+        let mut out = if name.len() > LONGEST_SIMPLE_KEY {
+            vec![indented(column, &format!("? {key}")), indented(column, &format!(":{space}{head}"))]
+        } else {
+            vec![indented(column, &format!("{key}:{space}{head}"))]
+        };
         out.extend(lines);
-        return out;
+        out
     }
-    lines
-        .into_iter()
-        .enumerate()
-        .map(|(index, line)| match index {
-            0 => indented(column, &format!("- {}", line.trim_start_matches(' '))),
-            _ => line,
-        })
-        .collect()
+
+    /// The lines of a member of a block sequence whose dashes are at `column`. A collection starts on the line of its
+    /// dash.
+    pub(crate) fn item(self, value: &Value, column: usize) -> Vec<String> {
+        let Rendered { head, lines } = self.value(value, Style::Plain, column);
+        if !head.is_empty() || lines.is_empty() {
+            let mut out = vec![indented(column, &format!("- {head}"))];
+            out.extend(lines);
+            return out;
+        }
+        lines
+            .into_iter()
+            .enumerate()
+            .map(|(index, line)| match index {
+                0 => indented(column, &format!("- {}", line.trim_start_matches(' '))),
+                _ => line,
+            })
+            .collect()
+    }
 }
 
 /// A value on one line, collections between brackets.

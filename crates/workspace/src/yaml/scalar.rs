@@ -64,7 +64,8 @@ pub(crate) fn inline(text: &str, context: Context) -> String {
     }
 }
 
-/// Which styles can hold a text.
+/// Which styles can hold a text. A block could hold more texts than are said to fit here, but the stock CLI does not
+/// read all of those back that start with a line break or a tab.
 struct Shape {
     breaks: bool,
     fits_plain: bool,
@@ -87,7 +88,11 @@ impl Shape {
             fits_plain: plain && !has_indicator(text, false),
             fits_flow_plain: plain && !has_indicator(text, true),
             fits_single_quotes: !special && !tabs && !space_before_break && !text.contains("\n "),
-            fits_block: !text.is_empty() && !special && !space_before_break && !text.ends_with(' '),
+            fits_block: !text.is_empty()
+                && !special
+                && !space_before_break
+                && !text.ends_with(' ')
+                && !text.starts_with(['\n', '\t']),
         }
     }
 }
@@ -162,7 +167,7 @@ fn double_quoted(text: &str) -> String {
 /// A block scalar. Its indentation is named when its first line would hide it.
 fn literal(text: &str, indicator: char) -> Written {
     let mut header = String::from(indicator);
-    if text.starts_with([' ', '\n']) {
+    if text.starts_with(' ') {
         header.push('2');
     }
     let body = match text.strip_suffix('\n') {
@@ -170,7 +175,7 @@ fn literal(text: &str, indicator: char) -> Written {
             header.push('-');
             text
         }
-        Some(body) if body.is_empty() || body.ends_with('\n') => {
+        Some(body) if body.ends_with('\n') => {
             header.push('+');
             body
         }

@@ -85,3 +85,13 @@ fn pretty(ours: &str, stock: &str) {
     }
     assert_eq!(ours.len(), stock.len());
 }
+
+/// The stock CLI writes these as blocks and then reads something else, or nothing at all.
+#[test]
+fn texts_that_a_block_would_lose_are_quoted() {
+    for (text, written) in
+        [("\nlead", "\"\\nlead\""), ("\n", "\"\\n\""), ("\tx\ny", "\"\\tx\\ny\""), ("<<", "\"<<\"")]
+    {
+        assert_eq!(edited("", &[("a", Some(Value::String(text.into())))]), format!("a: {written}\n"));
+    }
+}

@@ -1,10 +1,9 @@
 //! Adding, changing and removing members of block mappings and sequences, line by line.
 
-use super::{Editor, Slot, Stuck, Target, outcome};
+use super::{Editor, Slot, Stuck, Target, Way, outcome};
 use crate::Value;
 use crate::yaml::locate::{column, line_start, next_line};
 use crate::yaml::node::{Entry, Item, Node};
-use crate::yaml::render;
 
 impl Editor<'_> {
     /// Gives a block mapping exactly these members. `slot` is where the mapping stands; the root has none.
@@ -16,64 +15,65 @@ impl Editor<'_> {
         members: &[(String, Target<'_>)],
         depth: usize,
     ) -> Result<(), Stuck> {
-        let own: Vec<&Entry> = entries.iter().filter(|entry| !entry.merge).collect();
+        let first = entries.first().and_then(|entry| entry.key_range).ok_or(Stuck(node.location))?;
         let target_of =
             |name: &str| members.iter().find(|(member, _)| member == name).map(|(_, target)| target);
-        let first = entries.first().ok_or(Stuck(node.location))?;
-        let first_key = first.key_range.ok_or(Stuck(node.location))?;
-
-        let merged = node.value.as_object().into_iter().flat_map(|all| all.keys());
-        let hidden = |name: &str| !own.iter().any(|entry| entry.key == name);
-        if merged.into_iter().any(|name| hidden(name) && target_of(name).is_none()) {
-            return Err(Stuck(node.location));
-        }
-        if slot.is_some() && members.is_empty() {
+        let all = node.value.members().unwrap_or_default();
+        let is_own = |name: &str| entries.iter().any(|entry| !entry.merge && entry.key == name);
+        let loses_merged = all.keys().any(|name| !is_own(name) && target_of(name).is_none());
+        if loses_merged || (slot.is_some() && members.is_empty()) {
             return Err(Stuck(node.location));
         }
 
-        let mut limit = slot.map_or(0, |slot| next_line(self.text, slot.after));
+        let mut limit = slot.map(|slot| next_line(self.text, slot.after));
         for entry in entries {
-            let range = entry.value.range;
-            match (target_of(&entry.key), entry.merge) {
-                (_, true) => {}
-                (Some(Target::Keep), _) if self.way != super::Way::Untied => {}
-                (Some(target), _) => {
-                    let key = entry.key_range.ok_or(Stuck(entry.key_location))?;
-                    let colon = entry.colon.ok_or(Stuck(entry.key_location))?;
-                    let slot =
-                        Slot { after: colon + 1, column: column(self.text, key.start), is_item: false };
-                    self.node(slot, &entry.value, target, depth + 1)?;
-                }
-                (None, _) => {
-                    let key = entry.key_range.ok_or(Stuck(entry.key_location))?;
-                    let end = range.ok_or(Stuck(entry.key_location))?.end;
-                    let limit = if slot.is_some() { limit } else { key.start };
-                    self.remove_lines(key.start, end, limit).ok_or(Stuck(entry.key_location))?;
-                }
+            if !entry.merge {
+                self.entry(entry, target_of(&entry.key), limit, depth)?;
             }
-            limit = range.map_or(limit, |range| next_line(self.text, range.end));
+            if let (Some(limit), Some(range)) = (&mut limit, entry.value.range) {
+                *limit = next_line(self.text, range.end);
+            }
         }
 
-        let is_there = |name: &str, target: &Target<'_>| {
-            own.iter().any(|entry| entry.key == name)
-                || node.value.as_object().and_then(|all| all.get(name)).is_some_and(|value| match target {
-                    Target::Keep => true,
-                    Target::Value(wanted) => **wanted == *value,
-                    Target::Mapping(_) => false,
-                })
+        let is_merged = |name: &str, target: &Target<'_>| match (all.get(name), target) {
+            (Some(_), Target::Keep) => true,
+            (Some(value), Target::Value(wanted)) => **wanted == *value,
+            _ => false,
         };
-        let column = column(self.text, first_key.start);
+        let column = column(self.text, first.start);
         let added: Vec<String> = members
             .iter()
-            .filter(|(name, target)| !is_there(name, target))
-            .flat_map(|(name, target)| render::entry(name, &outcome(&Value::Null, target), column))
+            .filter(|(name, target)| !is_own(name) && !is_merged(name, target))
+            .flat_map(|(name, target)| self.layout().entry(name, &outcome(&Value::Null, target), column))
             .collect();
         if !added.is_empty() {
-            let last = entries.last().unwrap_or(first);
-            let end = last.value.range.ok_or(Stuck(last.key_location))?.end;
-            self.insert_lines(next_line(self.text, end), added);
+            let last = entries.last().and_then(|entry| entry.value.range).ok_or(Stuck(node.location))?;
+            self.insert_lines(next_line(self.text, last.end), added);
         }
         Ok(())
+    }
+
+    /// Turns an entry into what its target says, or removes it. `limit` is the first line that a comment about it can
+    /// be on; without one, the comments above it stay.
+    fn entry(
+        &mut self,
+        entry: &Entry,
+        target: Option<&Target<'_>>,
+        limit: Option<usize>,
+        depth: usize,
+    ) -> Result<(), Stuck> {
+        if matches!(target, Some(Target::Keep)) && self.way != Way::Untied {
+            return Ok(());
+        }
+        let stuck = || Stuck(entry.key_location);
+        let key = entry.key_range.ok_or_else(stuck)?;
+        let Some(target) = target else {
+            let end = entry.value.range.ok_or_else(stuck)?.end;
+            return self.remove_lines(key.start, end, limit.unwrap_or(key.start)).ok_or_else(stuck);
+        };
+        let colon = entry.colon.ok_or_else(stuck)?;
+        let slot = Slot { after: colon + 1, column: column(self.text, key.start), is_item: false };
+        self.node(slot, &entry.value, target, depth + 1)
     }
 
     /// Gives a block sequence exactly these items. Items that are the same at both ends stay with their comments.
@@ -96,36 +96,48 @@ impl Editor<'_> {
             let target = Target::Value(std::borrow::Cow::Borrowed(&values[index]));
             self.node(slot, &items[index].value, &target, depth + 1)?;
         }
-        let mut at = ends.first + old.min(new);
+        let at = ends.first + old.min(new);
         if new > old {
-            let lines = values[at..at + new - old]
-                .iter()
-                .flat_map(|value| Ok::<_, Stuck>(render::item(value, column(self.text, dash(&items[0])?))))
-                .flatten()
-                .collect();
-            let line = if at == 0 {
-                let dash = dash(&items[0])?;
-                let start = line_start(self.text, dash);
-                if !self.text[start..dash].trim().is_empty() {
-                    return Err(Stuck(node.location));
-                }
-                start
-            } else {
-                next_line(self.text, items[at - 1].value.range.ok_or(Stuck(node.location))?.end)
-            };
-            self.insert_lines(line, lines);
+            self.insert_items(node, items, at, &values[at..at + new - old])?;
         }
-        while at < ends.first + old {
-            let item = &items[at];
+        for index in at..ends.first + old {
+            let item = &items[index];
             let end = item.value.range.ok_or(Stuck(item.value.location))?.end;
-            let limit = match at {
+            let limit = match index {
                 0 => dash(item)?,
-                _ => next_line(self.text, items[at - 1].value.range.ok_or(Stuck(item.value.location))?.end),
+                _ => self.line_after(&items[index - 1])?,
             };
             self.remove_lines(dash(item)?, end, limit).ok_or(Stuck(item.value.location))?;
-            at += 1;
         }
         Ok(())
+    }
+
+    /// Adds items in front of the one at `at`, or behind the last.
+    fn insert_items(
+        &mut self,
+        node: &Node,
+        items: &[Item],
+        at: usize,
+        values: &[Value],
+    ) -> Result<(), Stuck> {
+        let first = items.first().and_then(|item| item.dash).ok_or(Stuck(node.location))?;
+        let line = match at {
+            0 => line_start(self.text, first),
+            _ => self.line_after(&items[at - 1])?,
+        };
+        if at == 0 && !self.text[line..first].trim().is_empty() {
+            return Err(Stuck(node.location));
+        }
+        let column = column(self.text, first);
+        let lines = values.iter().flat_map(|value| self.layout().item(value, column)).collect();
+        self.insert_lines(line, lines);
+        Ok(())
+    }
+
+    /// The line behind an item.
+    fn line_after(&self, item: &Item) -> Result<usize, Stuck> {
+        let range = item.value.range.ok_or(Stuck(item.value.location))?;
+        Ok(next_line(self.text, range.end))
     }
 
     /// Removes the lines of a member, with the comment lines right above it that are not above `limit`.
@@ -144,7 +156,15 @@ impl Editor<'_> {
             }
             from = above;
         }
-        self.changes.push((from..next_line(self.text, end), String::new()));
+        let mut to = next_line(self.text, end);
+        while self.way != Way::Smallest && to < self.text.len() {
+            let line = next_line(self.text, to);
+            if !self.text[to..line].trim().is_empty() {
+                break;
+            }
+            to = line;
+        }
+        self.changes.push((from..to, String::new()));
         Some(())
     }
 

@@ -75,20 +75,28 @@ impl Editor<'_> {
             },
             (Kind::Sequence { items, .. }, Value::Array(values)) => self.flow_items(items, values),
             (Kind::Mapping { entries, .. }, Value::Object(members)) => {
-                let kept = entries.iter().filter_map(|entry| Some((entry, members.get(&entry.key)?)));
-                let kept: Vec<(&str, String)> = kept
-                    .map(|(entry, value)| (entry.key.as_str(), self.flow_text(&entry.value, value)))
-                    .collect();
-                let added =
-                    render::members(value).unwrap_or_default().into_iter().filter_map(|(name, value)| {
-                        kept.iter()
-                            .all(|(kept, _)| *kept != name)
-                            .then(|| render::flow_entry(name, &render::flow(&value)))
-                    });
-                let kept = kept.iter().map(|(name, value)| render::flow_entry(name, value));
+                let kept = entries.iter().filter_map(|entry| {
+                    let value = self.flow_text(&entry.value, members.get(&entry.key)?);
+                    Some(format!("{}: {value}", self.flow_key(entry)))
+                });
+                let is_new = |name: &str| entries.iter().all(|entry| entry.key != name);
+                let added = render::members(value).unwrap_or_default().into_iter();
+                let added = added
+                    .filter(|(name, _)| is_new(name))
+                    .map(|(name, value)| render::flow_entry(name, &render::flow(&value)));
                 render::bracketed('{', kept.chain(added), '}')
             }
             _ => render::flow(value),
+        }
+    }
+
+    /// A key as it is written, or as it would be.
+    fn flow_key(&self, entry: &Entry) -> String {
+        match entry.key_range {
+            Some(range) if !self.text[range.start..].starts_with('?') => {
+                self.text[range.start..range.end].to_owned()
+            }
+            _ => scalar::inline(&entry.key, Context::Flow),
         }
     }
 
