@@ -94,6 +94,16 @@ impl Context {
         backend.stack_id(&selected.stack, project_name)
     }
 
+    /// The stack's name that the user gave, as an argument or as `--stack`, but not as both.
+    pub(crate) fn named_once<'a>(&'a self, argument: Option<&'a str>) -> Outcome<Option<&'a str>> {
+        match (argument, self.globals.stack.as_deref()) {
+            (Some(_), Some(_)) => Err(Failure::configuration(
+                "only one of --stack or argument stack name may be specified, not both",
+            )),
+            (argument, option) => Ok(argument.or(option)),
+        }
+    }
+
     /// The stack that the command means and its current snapshot.
     pub(crate) async fn current(
         &self,

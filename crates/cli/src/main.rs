@@ -5,6 +5,7 @@ mod backend;
 mod commands;
 mod context;
 mod edit;
+mod moments;
 mod report;
 mod terminal;
 

@@ -39,6 +39,7 @@ impl Host for SystemHost {
         ["USER", "LOGNAME", "USERNAME"]
             .iter()
             .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+            .or_else(|| whoami::username().ok())
             .unwrap_or_else(|| "unknown".to_owned())
     }
 

@@ -4,9 +4,13 @@ use crate::context::{Context, tell_recovery};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
-use drystone_stores::{At, Claim};
+use drystone_stores::{At, Claim, Error as StoreError};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The update's next step is refused, and what it did so far is recorded. An operation that was \
+                  under way goes on in the cloud; it becomes a pending operation of the stack."
+)]
 pub(crate) struct CancelArgs {
     /// The stack; the selected one by default
     name: Option<String>,
@@ -17,17 +21,22 @@ pub(crate) struct CancelArgs {
 
 pub(crate) async fn run(context: &Context, args: CancelArgs) -> Outcome {
     let backend = context.backend()?;
-    let stack = context.stack_id(&backend, args.name.as_deref())?;
-    backend.store().snapshot(&stack, At::Current).await.map(drop).or_else(|error| match error {
+    let stack = context.stack_id(&backend, context.named_once(args.name.as_deref())?)?;
+    match backend.store().snapshot(&stack, At::Current).await {
         // A stack that cannot be read can still be freed.
-        drystone_stores::Error::Corrupt { .. } | drystone_stores::Error::Unsupported { .. } => Ok(()),
-        other => Err(other),
-    })?;
-    let holders = backend.store().describe(&stack).await?.holders;
-    for holder in &holders {
+        Ok(_) | Err(StoreError::Corrupt { .. } | StoreError::Unsupported { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let description = backend.store().describe(&stack).await?;
+    if description.holders.is_empty() && !description.unrecovered {
+        terminal::note(format!("No update of '{}' is running; nothing was changed", stack.name()));
+        return Ok(());
+    }
+    for holder in &description.holders {
         terminal::note(format!("{stack} is held by {}", holder.describe()));
     }
-    if !args.yes && !context.skips_confirmations() {
+    // Like the stock CLI: who cannot be asked has meant it.
+    if context.is_interactive() && !args.yes && !context.skips_confirmations() {
         let question = format!("This ends the update of {stack} and records what it did so far. Go on?");
         if !context.confirm(&question)? {
             return Err(Failure::new(ExitCode::Cancelled, "cancelled: nothing was changed"));
@@ -38,6 +47,6 @@ pub(crate) async fn run(context: &Context, args: CancelArgs) -> Outcome {
         terminal::note(format!("Took the stack from {}", lease.describe()));
     }
     tell_recovery(&stack, &recovery);
-    terminal::note(format!("The currently running update for '{}' has been canceled", stack.name()));
+    terminal::line(format!("The currently running update for '{}' has been canceled", stack.name()));
     Ok(())
 }

@@ -1,0 +1,19 @@
+//! `stack unselect`: forgets which stack is selected.
+
+use super::selection;
+use crate::context::Context;
+use crate::report::Outcome;
+use crate::terminal;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct UnselectArgs {}
+
+pub(crate) async fn run(context: &Context, _args: UnselectArgs) -> Outcome {
+    let backend = context.backend()?;
+    let project = context.require_project()?;
+    if selection::unselect(context, &backend, &project)? {
+        terminal::note("Stack was unselected");
+    }
+    Ok(())
+}
