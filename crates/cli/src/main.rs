@@ -5,7 +5,10 @@ mod backend;
 mod commands;
 mod context;
 mod edit;
+mod moments;
 mod report;
+mod snapshot_diff;
+mod snapshot_secrets;
 mod terminal;
 
 use clap::Parser;
