@@ -315,13 +315,13 @@ fn the_graph_is_written_as_dot() {
     insta::assert_snapshot!(graph, @r##"
     strict digraph {
     rankdir=LR
-        Resource0 [label="shop-dev"];
-        Resource1 [label="default"];
+        Resource0 [label="default"];
+        Resource1 [label="shop-dev"];
         Resource2 [label="a"];
-        Resource2 -> Resource0 [color = "#AA6639"];
+        Resource2 -> Resource1 [color = "#AA6639"];
         Resource2 -> Resource3 [color = "#246C60", label = "prefix"];
         Resource3 [label="b"];
-        Resource3 -> Resource0 [color = "#AA6639"];
+        Resource3 -> Resource1 [color = "#AA6639"];
     }
     "##);
     sandbox.ok(&[

@@ -1,5 +1,6 @@
 //! `stack import`: replaces the state of a stack with one that was exported.
 
+use crate::canonical_properties::canonicalize;
 use crate::context::Context;
 use crate::edit::{errors, tell_committed};
 use crate::report::{ExitCode, Failure, Outcome};
@@ -44,6 +45,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
         check_rules(&snapshot, args.force)?;
     }
     drop_pending_operations(&mut snapshot);
+    canonicalize(&mut snapshot);
     seal(context, &stack, current.as_ref(), &mut snapshot, args.force)?;
     drop(current);
     let lease = context.lease(&backend, &stack, "stack import").await?;
