@@ -35,8 +35,8 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
     let backend = context.backend()?;
     let stack = context.stack_id(&backend, None)?;
     let current = match backend.store().snapshot(&stack, At::Current).await {
-        // A stack whose state cannot be read can be given another.
-        Err(drystone_stores::Error::Corrupt { .. } | drystone_stores::Error::Unsupported { .. }) => None,
+        // A stack whose state is damaged can be given another.
+        Err(drystone_stores::Error::Corrupt { .. }) => None,
         other => Some(other?),
     };
     let (mut snapshot, byte_strings) = read(&args)?;
@@ -76,6 +76,9 @@ fn read(args: &ImportArgs) -> Outcome<(Snapshot, bool)> {
     let bytes = match &args.file {
         Some(path) => std::fs::read(path),
         None => {
+            if terminal::is_interactive() {
+                terminal::note("Reading the document from standard input; end it with Ctrl-D.");
+            }
             let mut bytes = Vec::new();
             std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
         }

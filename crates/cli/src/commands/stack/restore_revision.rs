@@ -8,7 +8,7 @@ use crate::report::{ExitCode, Failure, Outcome};
 use crate::snapshot_diff::{Secrets, SnapshotDiff};
 use crate::terminal;
 use drystone_model::Snapshot;
-use drystone_stores::{At, Commit, Committed, Recorded, StackId};
+use drystone_stores::{At, Commit, Committed, Error as StoreError, Recorded, StackId};
 
 /// What is to be restored.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +29,8 @@ pub(super) async fn restore(
     revisions: &Revisions,
     restoring: Restoring,
 ) -> Outcome {
-    let Restoring { title, number, yes } = restoring;
-    let old = read(backend, stack, number).await?;
+    let Restoring { number, yes, .. } = restoring;
+    let old = backend.store().snapshot(stack, At::Revision(number)).await?;
     if !context.globals.disable_integrity_checking {
         require_sound(stack, Some(number), &old.snapshot)
             .map_err(|failure| failure.hint("`--disable-integrity-checking` brings it back all the same"))?;
@@ -51,6 +51,10 @@ pub(super) async fn restore(
                 ));
             }
         }
+        // What a newer version wrote is not replaced by one that cannot read it (S9).
+        Err(error @ StoreError::Unsupported { .. }) => {
+            return Err(Failure::configuration(error).hint("use the newer version that wrote it"));
+        }
         Err(error) => terminal::warning(format!("the current state cannot be read: {error}")),
     }
     terminal::note("Only the state changes. What it describes in the cloud stays as it is.");
@@ -60,7 +64,7 @@ pub(super) async fn restore(
             return Err(Failure::new(ExitCode::Cancelled, "cancelled: nothing was changed"));
         }
     }
-    let committed = commit(context, backend, stack, title, number, old).await?;
+    let committed = commit(context, backend, stack, revisions, restoring, old).await?;
     if let (Some(revision), Some(previous)) = (committed.revision, committed.previous) {
         terminal::note(format!("The state of {stack} is that of revision {number} again."));
         terminal::note(format!(
@@ -70,11 +74,6 @@ pub(super) async fn restore(
         tell_committed(&committed);
     }
     Ok(())
-}
-
-/// A revision's state. A revision that was pruned is named as such.
-async fn read(backend: &Backend, stack: &StackId, number: u64) -> Outcome<Recorded> {
-    Ok(backend.store().snapshot(stack, At::Revision(number)).await?)
 }
 
 /// Refuses a state from before the stack was renamed: its resources have the old name, and the next update would make
@@ -103,11 +102,21 @@ async fn commit(
     context: &Context,
     backend: &Backend,
     stack: &StackId,
-    title: &str,
-    number: u64,
+    revisions: &Revisions,
+    Restoring { title, number, .. }: Restoring,
     old: Recorded,
 ) -> Outcome<Committed> {
     let lease = context.lease(backend, stack, title).await?;
+    // What was shown and agreed to must still be what is replaced.
+    let now = Revisions::load(backend, stack).await?;
+    if now.hash() != revisions.hash() {
+        lease.release().await?;
+        return Err(Failure::new(
+            ExitCode::Held,
+            format!("{stack} was changed in the meantime; nothing was done"),
+        )
+        .hint("run the command again to see what it would do now"));
+    }
     let snapshot = Snapshot { manifest: new_manifest(), ..old.snapshot };
     let commit = Commit {
         title: title.to_owned(),
