@@ -2,11 +2,14 @@
 
 mod app;
 mod backend;
+mod canonical_properties;
 mod commands;
 mod context;
 mod edit;
 mod moments;
 mod report;
+mod snapshot_diff;
+mod snapshot_secrets;
 mod terminal;
 
 use clap::Parser;

@@ -35,7 +35,11 @@ pub(crate) fn line(text: impl std::fmt::Display) {
 pub(crate) fn data_with(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
     let mut out =
         std::io::BufWriter::with_capacity(1 << 16, anstream::AutoStream::auto(std::io::stdout().lock()));
-    let written = write(&mut out).and_then(|()| out.flush());
+    finish(write(&mut out).and_then(|()| out.flush()));
+}
+
+/// Ends the process when data could not be written: quietly when its reader has gone away.
+fn finish(written: std::io::Result<()>) {
     if let Err(error) = written {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);
@@ -43,6 +47,12 @@ pub(crate) fn data_with(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()
         error_line(&format!("error: writing to standard output: {error}"));
         std::process::exit(i32::from(crate::report::ExitCode::Unavailable as u8));
     }
+}
+
+/// Lets something write data that holds no colour to stdout, a megabyte at a time.
+pub(crate) fn plain_data_with(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
+    let mut out = std::io::BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
+    finish(write(&mut out).and_then(|()| out.flush()));
 }
 
 /// Prints a value as JSON with an indent of two, as the stock CLI does.

@@ -1,17 +1,29 @@
 //! `stack`: making, listing, looking at and changing stacks, a file a command.
 
+mod change_secrets_provider;
+mod diff;
+mod export;
 mod format;
+mod graph;
+mod history;
+mod import;
 mod init;
 mod list;
 mod output;
 mod outputs;
+mod prune;
 mod remove;
 mod rename;
 mod restore;
+mod restore_revision;
+mod revision_name;
+mod revisions;
+mod rollback;
 mod select;
 mod selection;
 mod show;
 mod tag;
+mod undo;
 mod unselect;
 
 use crate::context::Context;
@@ -26,8 +38,16 @@ pub(crate) struct StackArgs {
     show: show::ShowArgs,
 }
 
+/// The commands; what each says in its help stands with its arguments.
 #[derive(Debug, Subcommand)]
 enum StackCommand {
+    ChangeSecretsProvider(change_secrets_provider::ChangeSecretsProviderArgs),
+    Diff(diff::DiffArgs),
+    Export(export::ExportArgs),
+    Graph(graph::GraphArgs),
+    #[command(alias = "hist")]
+    History(history::HistoryArgs),
+    Import(import::ImportArgs),
     /// Make a stack
     #[command(aliases = ["new", "create", "setup"])]
     Init(init::InitArgs),
@@ -36,6 +56,7 @@ enum StackCommand {
     List(list::ListArgs),
     /// Show the outputs of a stack
     Output(output::OutputArgs),
+    Prune(prune::PruneArgs),
     /// Move a stack to the trash
     #[command(name = "rm", aliases = ["remove", "delete"])]
     Remove(remove::RemoveArgs),
@@ -43,24 +64,37 @@ enum StackCommand {
     Rename(rename::RenameArgs),
     /// Bring a removed stack back from the trash
     Restore(restore::RestoreArgs),
+    Revisions(revisions::RevisionsArgs),
+    Rollback(rollback::RollbackArgs),
     /// Choose the stack that commands work on
     Select(select::SelectArgs),
     /// Read and change the tags of a stack
     Tag(tag::TagArgs),
+    Undo(undo::UndoArgs),
     /// Forget the choice of `stack select`
     Unselect(unselect::UnselectArgs),
 }
 
 pub(crate) async fn run(context: &Context, args: StackArgs) -> Outcome {
     match args.command {
+        Some(StackCommand::ChangeSecretsProvider(args)) => change_secrets_provider::run(context, args).await,
+        Some(StackCommand::Diff(args)) => diff::run(context, args).await,
+        Some(StackCommand::Export(args)) => export::run(context, args).await,
+        Some(StackCommand::Graph(args)) => graph::run(context, args).await,
+        Some(StackCommand::History(args)) => history::run(context, args).await,
+        Some(StackCommand::Import(args)) => import::run(context, args).await,
         Some(StackCommand::Init(args)) => init::run(context, args).await,
         Some(StackCommand::List(args)) => list::run(context, args).await,
         Some(StackCommand::Output(args)) => output::run(context, args).await,
+        Some(StackCommand::Prune(args)) => prune::run(context, args).await,
         Some(StackCommand::Remove(args)) => remove::run(context, args).await,
         Some(StackCommand::Rename(args)) => rename::run(context, args).await,
         Some(StackCommand::Restore(args)) => restore::run(context, args).await,
+        Some(StackCommand::Revisions(args)) => revisions::run(context, args).await,
+        Some(StackCommand::Rollback(args)) => rollback::run(context, args).await,
         Some(StackCommand::Select(args)) => select::run(context, args).await,
         Some(StackCommand::Tag(args)) => tag::run(context, args).await,
+        Some(StackCommand::Undo(args)) => undo::run(context, args).await,
         Some(StackCommand::Unselect(args)) => unselect::run(context, args).await,
         None => show::run(context, args.show).await,
     }

@@ -1,0 +1,230 @@
+//! `stack change-secrets-provider`: seals the secrets of a stack anew, in its state and in its settings.
+//!
+//! The state and the settings file each say what seals them, so either can be read whatever became of the other. The
+//! state is committed first, as one revision; then the settings file is replaced in one step. A crash between the two
+//! leaves a stack whose state is sealed by the new provider and whose settings by the old: the same command, given the
+//! same new passphrase, sees that the state opens with it already and does the rest (S18). `stack undo` goes the other
+//! way. The stock CLI writes the settings first; a crash of it in between is finished just so.
+
+use crate::context::{Context, secrets_failure};
+use crate::edit::new_manifest;
+use crate::report::{ExitCode, Failure, Outcome};
+use crate::{snapshot_secrets, terminal};
+use clap::Args;
+use drystone_model::SecretsProvider;
+use drystone_secrets::{Manager, Passphrase, ProviderChoice, recrypt};
+use drystone_stores::{At, Commit, Committed, HeldLease, Recorded, StackId};
+use drystone_workspace::stack::{StackFile, StackSettings};
+use serde::Deserialize;
+use std::io::BufRead;
+
+/// Change what seals the secrets of a stack.
+///
+/// `passphrase` on a stack that has a passphrase changes it: PULUMI_CONFIG_PASSPHRASE holds the old one, the new one is
+/// asked for, or read as a line from standard input when nobody can be asked. The secrets of the state and of the
+/// settings file are sealed anew. Earlier revisions stay as they are and open with the old passphrase. If the command
+/// is interrupted, run it again with the same new passphrase.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  drystone stack change-secrets-provider passphrase\n  echo new | drystone stack change-secrets-provider passphrase"
+)]
+pub(crate) struct ChangeSecretsProviderArgs {
+    /// `passphrase`, `default`, or the URL of a key service
+    #[arg(value_name = "PROVIDER")]
+    provider: String,
+}
+
+pub(crate) async fn run(context: &Context, args: ChangeSecretsProviderArgs) -> Outcome {
+    let choice: ProviderChoice = args.provider.parse().map_err(Failure::configuration)?;
+    if let ProviderChoice::Cloud(url) = &choice {
+        let kind = url.split("://").next().unwrap_or(url);
+        return Err(Failure::configuration(format!(
+            "key services such as `{kind}` are not part of this version yet: {url}"
+        ))
+        .hint("use a passphrase: `drystone stack change-secrets-provider passphrase`"));
+    }
+    let project = context.require_project()?;
+    let backend = context.backend()?;
+    let stack = context.stack_id(&backend, None)?;
+    // Missing stacks are told before anybody is asked for anything.
+    backend.store().snapshot(&stack, At::Current).await?;
+    let file = context.stack_file(&project, &stack)?;
+    let wanted = wanted(context, &choice, &file.settings)?;
+    let lease = context.lease(&backend, &stack, TITLE).await?;
+    let changed = async {
+        let recorded = backend.store().snapshot(&stack, At::Current).await?;
+        // What the settings said before the lease was had may be old.
+        let file = context.stack_file(&project, &stack)?;
+        change(context, &stack, lease.as_ref(), recorded, file, wanted).await
+    };
+    let changed = changed.await;
+    let released = lease.release().await;
+    changed?;
+    Ok(released?)
+}
+
+const TITLE: &str = "stack change-secrets-provider";
+
+/// What is to seal the secrets.
+enum Wanted {
+    /// What the settings name already.
+    OfSettings,
+    /// This passphrase.
+    Passphrase(Passphrase),
+}
+
+/// Finds out what is wanted and asks for the new passphrase where one is needed, as the stock CLI does.
+fn wanted(context: &Context, choice: &ProviderChoice, settings: &StackSettings) -> Outcome<Wanted> {
+    let has_passphrase =
+        settings.secrets_provider.as_deref().is_none_or(|name| matches!(name, "passphrase" | "default"));
+    let rotates = *choice == ProviderChoice::Passphrase && has_passphrase;
+    if !rotates && has_passphrase && settings.encryption_salt.is_some() {
+        return Ok(Wanted::OfSettings);
+    }
+    let passphrases = context.keyring().passphrases();
+    let passphrase = if rotates && !context.is_interactive() {
+        passphrase_of_input()?
+    } else {
+        passphrases.for_new(rotates).map_err(secrets_failure)?
+    };
+    Ok(Wanted::Passphrase(passphrase))
+}
+
+/// The first line of standard input without the white space around it.
+fn passphrase_of_input() -> Outcome<Passphrase> {
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    let read =
+        read.map_err(|error| Failure::configuration(format!("reading the new passphrase: {error}")))?;
+    if read == 0 {
+        return Err(Failure::new(ExitCode::Authentication, "the new passphrase is missing: standard input is empty")
+            .hint("pipe it in, as in `echo NEW | drystone stack change-secrets-provider passphrase`, or run the command in a terminal"));
+    }
+    Ok(Passphrase::new(line.trim()))
+}
+
+async fn change(
+    context: &Context,
+    stack: &StackId,
+    lease: &dyn HeldLease,
+    recorded: Recorded,
+    mut file: StackFile,
+    wanted: Wanted,
+) -> Outcome {
+    let settings_manager = context.settings_secrets(stack, &file.settings)?;
+    let state_manager =
+        recorded.snapshot.secrets_provider.as_ref().map(|_| context.snapshot_secrets(stack, &recorded));
+    let target = match wanted {
+        Wanted::OfSettings => settings_manager.clone().unwrap_or_else(Manager::absent),
+        Wanted::Passphrase(passphrase) => {
+            target(context, &passphrase, settings_manager.as_ref(), state_manager.as_ref())?
+        }
+    };
+    target.unlock().map_err(secrets_failure)?;
+    terminal::line("Migrating old configuration and state to new secrets provider");
+    seal_settings(&mut file, settings_manager.as_ref(), &target)?;
+    // Whether the settings can be written is known before the state is.
+    file.render().map_err(Failure::configuration)?;
+    let committed = seal_state(lease, recorded, state_manager, &target).await?;
+    let revision = committed.as_ref().and_then(|committed| committed.revision);
+    let saved = file.save().map_err(|error| {
+        let failure = Failure::new(ExitCode::Unavailable, error);
+        match revision {
+            Some(revision) => failure
+                .detail(format!("the state is sealed anew already, as revision {revision}; the settings are not"))
+                .hint("run the command again with the same new passphrase to finish, or go back with `drystone stack undo`"),
+            None => failure.hint("nothing was changed"),
+        }
+    })?;
+    if let Some(revision) = revision {
+        terminal::note(format!("revision {revision}   earlier revisions open with what sealed them"));
+    }
+    if !saved && revision.is_none() {
+        terminal::note("Nothing had to change.");
+    }
+    Ok(())
+}
+
+/// The manager of a new passphrase: a fresh one, or that of the half which an interrupted change has sealed with this
+/// passphrase already.
+fn target(
+    context: &Context,
+    passphrase: &Passphrase,
+    settings: Option<&Manager>,
+    state: Option<&Manager>,
+) -> Outcome<Manager> {
+    if let (Some(settings), Some(state)) = (settings, state)
+        && !settings.opens_what_is_sealed_by(state)
+    {
+        for half in [state, settings] {
+            let salt = salt_of(half.provider());
+            let opened = salt.map(|salt| context.keyring().open(&salt, passphrase));
+            if let Some(Ok(crypter)) = opened {
+                terminal::note("Finishing a change of the passphrase that was interrupted.");
+                return Ok(Manager::new(half.provider().clone(), crypter));
+            }
+        }
+    }
+    Manager::with_passphrase(context.keyring(), passphrase).map_err(secrets_failure)
+}
+
+fn salt_of(provider: &SecretsProvider) -> Option<String> {
+    #[derive(Deserialize)]
+    struct State {
+        salt: String,
+    }
+    provider.state.as_ref()?.decode::<State>().ok().map(|state| state.salt)
+}
+
+/// Seals the configuration anew and names the new provider, in memory.
+fn seal_settings(file: &mut StackFile, from: Option<&Manager>, to: &Manager) -> Outcome {
+    if from.is_some_and(|from| from.opens_what_is_sealed_by(to)) {
+        return Ok(());
+    }
+    let settings = &mut file.settings;
+    let ciphertexts = settings.config.ciphertexts();
+    if !ciphertexts.is_empty() {
+        let absent = Manager::absent();
+        let from = from.unwrap_or(&absent);
+        let sealed: Vec<&str> = ciphertexts.iter().map(String::as_str).collect();
+        let sealed =
+            recrypt(&sealed, from.crypter().as_ref(), to.crypter().as_ref()).map_err(old_passphrase)?;
+        settings.config = settings.config.with_ciphertexts(&sealed).map_err(Failure::general)?;
+    }
+    let new = to.settings().map_err(secrets_failure)?;
+    let filled = |text: String| Some(text).filter(|text| !text.is_empty());
+    settings.secrets_provider = filled(new.secrets_provider);
+    settings.encrypted_key = filled(new.encrypted_key);
+    settings.encryption_salt = filled(new.encryption_salt);
+    Ok(())
+}
+
+/// Seals the state anew and commits it. A state that is sealed so already, or was never written, stays.
+async fn seal_state(
+    lease: &dyn HeldLease,
+    recorded: Recorded,
+    from: Option<Manager>,
+    to: &Manager,
+) -> Outcome<Option<Committed>> {
+    if !recorded.ever_written || from.as_ref().is_some_and(|from| from.opens_what_is_sealed_by(to)) {
+        return Ok(None);
+    }
+    let from = from.unwrap_or_else(Manager::absent);
+    let mut snapshot = recorded.snapshot;
+    snapshot_secrets::reseal(&mut snapshot, from.crypter().as_ref(), to.crypter().as_ref())
+        .map_err(|failure| failure.detail("the state's secrets cannot be opened; nothing was changed"))?;
+    snapshot.secrets_provider = Some(to.provider().clone());
+    snapshot.manifest = new_manifest();
+    let commit = Commit {
+        title: TITLE.to_owned(),
+        message: format!("sealed with a new {}", to.provider().kind),
+        snapshot: Some(snapshot),
+        byte_strings: recorded.byte_strings,
+        ..Commit::default()
+    };
+    Ok(Some(lease.commit(commit).await?))
+}
+
+fn old_passphrase(error: drystone_secrets::Error) -> Failure {
+    secrets_failure(error).detail("the secrets of the settings file cannot be opened; nothing was changed")
+}
