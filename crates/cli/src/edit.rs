@@ -6,6 +6,7 @@ use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use drystone_model::{Manifest, Severity, Snapshot, Violation, verify};
 use drystone_stores::{At, Commit, Committed, Recorded, StackId};
+use std::collections::HashMap;
 
 /// The version that manifests name.
 pub(crate) const TOOL_VERSION: &str = concat!("drystone-", env!("CARGO_PKG_VERSION"));
@@ -92,4 +93,24 @@ pub(crate) fn tell_committed(committed: &Committed) {
     for violation in &committed.violations {
         terminal::warning(violation);
     }
+}
+
+/// Refuses an edit that breaks a rule which was not broken before.
+pub(crate) fn require_no_new_errors(before: &[Violation], after: &Snapshot) -> Outcome {
+    let mut known: HashMap<_, usize> = HashMap::new();
+    for violation in before {
+        *known.entry((violation.rule, &violation.urn, &violation.refers_to)).or_default() += 1;
+    }
+    let after = errors(after);
+    let mut failure = Failure::general("this would leave a state that breaks its rules: nothing was changed");
+    for violation in &after {
+        match known.get_mut(&(violation.rule, &violation.urn, &violation.refers_to)) {
+            Some(left) if *left > 0 => *left -= 1,
+            _ => failure.details.push(violation.to_string()),
+        }
+    }
+    if failure.details.is_empty() {
+        return Ok(());
+    }
+    Err(failure.hint("`drystone state doctor` explains what is wrong with the current state"))
 }

@@ -1,0 +1,146 @@
+//! `state repair`: makes a state sound again as far as that needs no decision.
+
+use super::document::StateFile;
+use super::{counted, require_approval};
+use crate::context::Context;
+use crate::edit::{Title, edit_state, tell_committed};
+use crate::report::{ExitCode, Failure, Outcome};
+use crate::terminal;
+use clap::Args;
+use drystone_model::{CyclicError, Repair, Snapshot, is_sound, repair, verify};
+use drystone_stores::At;
+use std::path::{Path, PathBuf};
+
+/// Puts resources in order, drops references that lead nowhere, and restores what can be told from the rest. Says each
+/// change, asks, and makes one revision of it.
+///
+/// Equal states are repaired equally. When something remains that only a person can decide, nothing is written and the
+/// command ends with code 11.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: drystone state repair --file broken.json > repaired.json")]
+pub(crate) struct RepairArgs {
+    /// Repair this file, a checkpoint or an export, and print the result
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Write the result back to the file instead
+    #[arg(long, requires = "file")]
+    in_place: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: RepairArgs) -> Outcome {
+    match &args.file {
+        Some(path) => repair_file(path, args.in_place),
+        None => repair_stack(context, args.yes).await,
+    }
+}
+
+fn repair_file(path: &Path, in_place: bool) -> Outcome {
+    let mut file = StateFile::read(path)?;
+    let repaired =
+        repair(file.snapshot().unwrap_or(&Snapshot::default())).map_err(|error| circular(&error))?;
+    let changed = !repaired.changes.is_empty();
+    tell_changes(&repaired);
+    let outcome = judge(&path.display().to_string(), &repaired);
+    if changed {
+        file.replace(repaired.snapshot);
+    }
+    if !in_place {
+        let mut written = Ok(());
+        terminal::data_with(|out| {
+            written = file.write(out);
+            Ok(())
+        });
+        written?;
+        return outcome;
+    }
+    outcome?;
+    if changed {
+        file.write_back()?;
+    }
+    Ok(())
+}
+
+async fn repair_stack(context: &Context, yes: bool) -> Outcome {
+    let backend = context.backend()?;
+    let stack = context.stack_id(&backend, None)?;
+    if !yes && !context.skips_confirmations() {
+        let snapshot = backend.store().snapshot(&stack, At::Current).await?.snapshot;
+        let planned = repair(&snapshot).map_err(|error| circular(&error))?;
+        drop(snapshot);
+        tell_changes(&planned);
+        judge(&stack.to_string(), &planned)?;
+        if planned.changes.is_empty() {
+            return Ok(());
+        }
+        require_approval(context, yes, &format!("This edits the state of {stack} directly. Go on?"))?;
+    } else if is_sound(&verify(&backend.store().snapshot(&stack, At::Current).await?.snapshot)) {
+        // A lease is not taken for nothing.
+        terminal::note(format!("{stack} is sound: nothing to repair"));
+        return Ok(());
+    }
+    let title = Title { purpose: "state repair".to_owned(), ..Title::default() };
+    let edit = async |snapshot: &mut Snapshot| {
+        let repaired = repair(snapshot).map_err(|error| circular(&error))?;
+        if yes {
+            tell_changes(&repaired);
+        }
+        judge(&stack.to_string(), &repaired)?;
+        *snapshot = repaired.snapshot;
+        Ok(())
+    };
+    let ((), committed) = edit_state(context, &backend, &stack, title, true, edit).await?;
+    tell_committed(&committed);
+    Ok(())
+}
+
+/// Says what a repair changes, a line a change.
+pub(super) fn tell_changes(repaired: &Repair) {
+    for change in &repaired.changes {
+        terminal::note(change);
+    }
+}
+
+/// Says how a repair ended.
+fn judge(name: &str, repaired: &Repair) -> Outcome {
+    if !repaired.is_complete() {
+        return Err(incomplete(name, repaired));
+    }
+    terminal::note(match repaired.changes.len() {
+        0 => format!("{name} is sound: nothing to repair"),
+        changes => format!("{name} is sound after {}", counted(changes, "change")),
+    });
+    Ok(())
+}
+
+/// What a repair left, each with what to do about it.
+pub(super) fn incomplete(name: &str, repaired: &Repair) -> Failure {
+    let mut failure = Failure::new(
+        ExitCode::Unsound,
+        format!(
+            "{name} cannot be repaired without a decision: {} remain",
+            counted(repaired.remaining.len(), "error")
+        ),
+    );
+    for remaining in &repaired.remaining {
+        failure.details.push(remaining.to_string());
+        failure.details.push(format!("    {}", remaining.hint));
+    }
+    failure.hint(
+        "`drystone state edit` opens the state in your editor; `drystone stack revisions` lists what can be gone back to",
+    )
+}
+
+/// Resources in a circle, which no order fits.
+pub(super) fn circular(error: &CyclicError) -> Failure {
+    let mut failure = Failure::new(
+        ExitCode::Unsound,
+        "resources depend on each other in a circle, so that no order fits them",
+    );
+    failure.details = error.cycles.iter().map(ToString::to_string).collect();
+    failure.hint(
+        "take one of these references out with `drystone state edit`, or go back with `drystone stack rollback`",
+    )
+}
