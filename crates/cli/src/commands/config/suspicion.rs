@@ -23,19 +23,35 @@ pub(super) fn looks_like_secret(key: &str, value: &str) -> bool {
     bits >= CERTAIN || (bits >= CERTAIN / 2.0 && bits / length >= DENSE)
 }
 
-/// How random a text is. Words, dates and keyboard patterns count as what they are; the rest counts by the kinds of
-/// characters that the text is made of.
+/// How random a text is: the fewest bits of all ways to split it into words, dates, keyboard patterns and single
+/// characters.
 fn bits(text: &str) -> f64 {
-    let alphabet = alphabet(text).log2();
-    let estimate = zxcvbn::zxcvbn(text, &[]);
-    estimate
-        .sequence()
-        .iter()
-        .map(|part| match part.pattern {
-            MatchPattern::BruteForce => alphabet * part.token.chars().count() as f64,
-            _ => (part.guesses.unwrap_or(1) as f64).log2(),
-        })
-        .sum()
+    let characters: Vec<char> = text.chars().collect();
+    let alone = alphabet(text).log2();
+    let mut fewest = vec![0.0; characters.len() + 1];
+    for end in 1..=characters.len() {
+        fewest[end] = fewest[end - 1] + alone;
+        for start in 0..end {
+            let part: String = characters[start..end].iter().collect();
+            if let Some(bits) = known_bits(&part) {
+                fewest[end] = f64::min(fewest[end], fewest[start] + bits);
+            }
+        }
+    }
+    fewest[characters.len()]
+}
+
+/// How random a part is that is one word or pattern as a whole.
+fn known_bits(part: &str) -> Option<f64> {
+    let estimate = zxcvbn::zxcvbn(part, &[]);
+    let [only] = estimate.sequence() else { return None };
+    match &only.pattern {
+        MatchPattern::BruteForce => None,
+        MatchPattern::Dictionary(word) => {
+            Some((word.rank as f64).log2() + (word.uppercase_variations.max(1) as f64).log2())
+        }
+        _ => only.guesses.map(|guesses| (guesses.max(1) as f64).log2()),
+    }
 }
 
 /// From how many characters those of a text are taken.
