@@ -1,6 +1,6 @@
 //! The command line: what all commands share, and which there are.
 
-use crate::commands::Command;
+use crate::commands::{Command, version};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::{Args, Parser, ValueEnum};
@@ -57,6 +57,9 @@ pub(crate) struct Globals {
     /// Work on a state that breaks its rules
     #[arg(long, global = true)]
     pub(crate) disable_integrity_checking: bool,
+    /// Say more, where a command has more to say
+    #[arg(short, long, global = true, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "1")]
+    pub(crate) verbose: Option<i64>,
     /// Accepted for the stock CLI's sake.
     #[command(flatten)]
     pub(crate) ignored: Ignored,
@@ -80,18 +83,17 @@ pub(crate) struct Ignored {
     profiling: Option<String>,
     #[arg(long, global = true, hide = true)]
     tracing: Option<String>,
-    #[arg(short, long, global = true, hide = true, num_args = 0..=1, default_missing_value = "1")]
-    verbose: Option<i64>,
 }
 
 /// Shows what the parser has to say: help and versions are not failures.
 pub(crate) fn explain(error: clap::Error) -> Outcome {
     use clap::error::ErrorKind;
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+        ErrorKind::DisplayHelp => {
             terminal::data(&error.to_string());
             Ok(())
         }
+        ErrorKind::DisplayVersion => version(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Failure::new(ExitCode::Configuration, "a command is missing")
                 .detail(error.to_string().trim_end())

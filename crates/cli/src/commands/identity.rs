@@ -1,17 +1,17 @@
-//! Where state is kept, who asks, and what this is: `login`, `logout`, `whoami`, `about`, `version`, `completion`.
+//! Where state is kept and who asks: `login`, `logout`, `whoami`, `version`, `completion`.
 
 use crate::app::App;
 use crate::backend::{Backend, FILE};
 use crate::context::Context;
-use crate::report::{Failure, Outcome};
+use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::{Args, CommandFactory};
 use drystone_stores::{Host, SystemHost};
-use drystone_workspace::home::{Account, CredentialsFile};
+use drystone_workspace::home::{Account, CredentialsFile, current_backend};
 use serde_json::json;
 
 /// The version of the stock CLI whose commands and shapes these are. The SDKs refuse to drive anything older.
-const PULUMI_VERSION: &str = "v3.259.0";
+pub(super) const PULUMI_VERSION: &str = "v3.259.0";
 
 #[derive(Debug, Args)]
 pub(crate) struct LoginArgs {
@@ -29,15 +29,20 @@ pub(crate) struct LoginArgs {
     /// Accepted for the stock CLI's sake
     #[arg(long, hide = true)]
     default_org: Option<String>,
+    /// Accepted for the stock CLI's sake
+    #[arg(long, hide = true)]
+    interactive: bool,
 }
 
 /// Makes a backend the current one.
 pub(crate) async fn login(context: &Context, args: &LoginArgs) -> Outcome {
-    let local = args.local.then(|| format!("{FILE}~"));
-    let named = local.or_else(|| args.url.clone()).or_else(|| args.cloud_url.clone());
-    let from_environment = || context.environment.filled_variable("PULUMI_BACKEND_URL");
-    let url = named.or_else(from_environment).ok_or_else(|| {
-        Failure::configuration("which backend?")
+    let named = named_backend(args.local, args.url.as_ref(), args.cloud_url.as_ref());
+    let url = match &named {
+        Some(url) => Some(url.clone()),
+        None => current_url(context)?,
+    };
+    let url = url.ok_or_else(|| {
+        Failure::new(ExitCode::Authentication, "which backend?")
             .hint("keep state on this machine with `drystone login --local`, or in a directory with `drystone login file://PATH`")
     })?;
     let backend = Backend::open(&context.environment, &url)?;
@@ -46,6 +51,11 @@ pub(crate) async fn login(context: &Context, args: &LoginArgs) -> Outcome {
     let mut credentials = CredentialsFile::open(&context.environment).map_err(Failure::configuration)?;
     credentials.credentials.log_in(&url, Account::default());
     credentials.save().map_err(Failure::configuration)?;
+    if let Some(other) = context.environment.filled_variable("PULUMI_BACKEND_URL")
+        && other != url
+    {
+        terminal::warning(format!("PULUMI_BACKEND_URL is set, and {other} stays in use while it is"));
+    }
     let host = SystemHost;
     terminal::line(format!("Logged in to {} as {} ({url})", host.hostname(), host.user()));
     Ok(())
@@ -74,9 +84,12 @@ pub(crate) fn logout(context: &Context, args: &LogoutArgs) -> Outcome {
         return Ok(());
     }
     let mut credentials = CredentialsFile::open(&context.environment).map_err(Failure::configuration)?;
-    let local = args.local.then(|| format!("{FILE}~"));
-    let named = local.or_else(|| args.url.clone()).or_else(|| args.cloud_url.clone());
-    let Some(url) = named.or_else(|| credentials.credentials.current.clone()) else {
+    let named = named_backend(args.local, args.url.as_ref(), args.cloud_url.as_ref());
+    let url = match named {
+        Some(url) => Some(url),
+        None => current_url(context)?,
+    };
+    let Some(url) = url else {
         terminal::line("Not logged in to anything");
         return Ok(());
     };
@@ -86,79 +99,69 @@ pub(crate) fn logout(context: &Context, args: &LogoutArgs) -> Outcome {
     Ok(())
 }
 
+/// The backend that the command line names.
+fn named_backend(local: bool, url: Option<&String>, option: Option<&String>) -> Option<String> {
+    local.then(|| format!("{FILE}~")).or_else(|| url.or(option).cloned())
+}
+
+/// The backend in use: of the environment, of the project, or the one last logged in to.
+fn current_url(context: &Context) -> Outcome<Option<String>> {
+    let project = context.project()?;
+    let current = current_backend(&context.environment, project.as_ref()).map_err(Failure::configuration)?;
+    Ok(current.map(|current| current.url))
+}
+
+/// How a command answers.
 #[derive(Debug, Args)]
-pub(crate) struct WhoamiArgs {
+pub(crate) struct Format {
     /// Print JSON
     #[arg(short, long)]
     json: bool,
-    /// Say more
-    #[arg(long = "details")]
-    details: bool,
+    /// How to print: default or json
+    #[arg(long, value_name = "FORMAT", value_parser = ["default", "json"])]
+    output: Option<String>,
+}
+
+impl Format {
+    pub(super) fn is_json(&self) -> bool {
+        self.json || self.output.as_deref() == Some("json")
+    }
+}
+
+/// With `--verbose`, the backend too.
+#[derive(Debug, Args)]
+pub(crate) struct WhoamiArgs {
+    #[command(flatten)]
+    format: Format,
 }
 
 /// Prints the user that the backend knows.
 pub(crate) fn whoami(context: &Context, args: &WhoamiArgs) -> Outcome {
     let backend = context.backend()?;
     let user = SystemHost.user();
-    if args.json {
+    if args.format.is_json() {
         terminal::json(&json!({ "user": user, "url": backend.url }));
-    } else if args.details {
+    } else if context.globals.verbose.is_some() {
         terminal::line(format!("User: {user}"));
+        terminal::line("Organizations: ");
         terminal::line(format!("Backend URL: {}", backend.url));
+        terminal::line("Token type: personal");
     } else {
         terminal::line(user);
     }
     Ok(())
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct AboutArgs {
-    /// Print JSON
-    #[arg(short, long)]
-    json: bool,
-}
-
-/// Prints what this is, what it runs on, and what it would work with.
-pub(crate) fn about(context: &Context, args: &AboutArgs) -> Outcome {
-    let version = env!("CARGO_PKG_VERSION");
-    let project = context.project()?;
-    let backend = context.backend().ok();
-    let host = SystemHost;
-    if args.json {
-        terminal::json(&json!({
-            "cliAbout": { "version": PULUMI_VERSION.trim_start_matches('v'), "drystoneVersion": version },
-            "host": { "os": std::env::consts::OS, "arch": std::env::consts::ARCH },
-            "backend": backend.as_ref().map(|backend| json!({
-                "name": host.hostname(), "url": backend.url, "user": host.user(),
-            })),
-            "currentProject": project.as_ref().map(|project| json!({ "name": project.name })),
-        }));
-        return Ok(());
-    }
-    let mut rows = vec![
-        vec!["Drystone".to_owned(), version.to_owned()],
-        vec!["Stands in for".to_owned(), format!("Pulumi {PULUMI_VERSION}")],
-        vec!["Machine".to_owned(), format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)],
-        vec!["User".to_owned(), format!("{}@{}", host.user(), host.hostname())],
-    ];
-    rows.push(vec![
-        "Backend".to_owned(),
-        backend.map_or_else(|| "not logged in".to_owned(), |backend| backend.url),
-    ]);
-    rows.push(vec![
-        "Project".to_owned(),
-        project.map_or_else(|| "none here".to_owned(), |project| project.name),
-    ]);
-    terminal::data(&terminal::table(&rows));
-    Ok(())
-}
-
 /// Prints the version: under the stock CLI's name the one that its SDKs expect, else our own.
 pub(crate) fn version() -> Outcome {
-    let name = std::env::args_os().next().map(std::path::PathBuf::from);
-    let stands_in = name.as_deref().and_then(|name| name.file_stem()).is_some_and(|name| name == "pulumi");
-    terminal::line(if stands_in { PULUMI_VERSION } else { concat!("v", env!("CARGO_PKG_VERSION")) });
+    terminal::line(if stands_in() { PULUMI_VERSION } else { concat!("v", env!("CARGO_PKG_VERSION")) });
     Ok(())
+}
+
+/// Whether we are called by the stock CLI's name.
+fn stands_in() -> bool {
+    let name = std::env::args_os().next().map(std::path::PathBuf::from);
+    name.as_deref().and_then(|name| name.file_stem()).is_some_and(|name| name == "pulumi")
 }
 
 #[derive(Debug, Args)]
@@ -171,7 +174,8 @@ pub(crate) struct CompletionArgs {
 /// Prints the completion script of a shell.
 pub(crate) fn completion(args: &CompletionArgs) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut App::command(), "drystone", &mut script);
+    let name = if stands_in() { "pulumi" } else { "drystone" };
+    clap_complete::generate(args.shell, &mut App::command(), name, &mut script);
     terminal::data_with(|out| out.write_all(&script));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The commands, a file or folder each.
 
+mod about;
 mod cancel;
 mod config;
 mod debug;
@@ -8,6 +9,8 @@ mod identity;
 mod missing;
 mod stack;
 mod state;
+
+pub(crate) use identity::version;
 
 use crate::context::Context;
 use crate::report::Outcome;
@@ -32,7 +35,7 @@ pub(crate) enum Command {
     /// Show who you are to the backend
     Whoami(identity::WhoamiArgs),
     /// Show what this is and what it runs on
-    About(identity::AboutArgs),
+    About(about::AboutArgs),
     /// Print the version
     Version,
     /// Print a completion script for a shell
@@ -58,8 +61,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::Login(args) => identity::login(context, &args).await,
         Command::Logout(args) => identity::logout(context, &args),
         Command::Whoami(args) => identity::whoami(context, &args),
-        Command::About(args) => identity::about(context, &args),
-        Command::Version => identity::version(),
+        Command::About(args) => about::run(context, &args).await,
+        Command::Version => version(),
         Command::Completion(args) => identity::completion(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Debug(args) => debug::run(&args),
