@@ -84,6 +84,10 @@ impl Disk for SimDisk {
         PathBuf::from(format!("/sim/{path}"))
     }
 
+    fn unique(&self) -> String {
+        format!("{}-{}", self.process, self.world().next_unique())
+    }
+
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self.operate_whole("read", path, |world| {
             let file = file_at(world, path)?;

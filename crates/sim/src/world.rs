@@ -40,6 +40,7 @@ pub struct World {
     pub(crate) locks: BTreeMap<u64, u64>,
     dead: BTreeSet<u64>,
     next_file: u64,
+    uniques: u64,
     pub(crate) clock: i64,
     steps: u64,
     fault: Option<(u64, Fault)>,
@@ -84,6 +85,7 @@ impl World {
             locks: BTreeMap::new(),
             dead: BTreeSet::new(),
             next_file: 1,
+            uniques: 0,
             clock: 0,
             steps: 0,
             fault: None,
@@ -193,6 +195,11 @@ impl World {
         self.clock += 1;
         self.files.insert(number, File { content, durable: Vec::new(), modified: self.clock });
         number
+    }
+
+    pub(crate) fn next_unique(&mut self) -> u64 {
+        self.uniques += 1;
+        self.uniques
     }
 
     /// How much of a write that was cut short arrived.

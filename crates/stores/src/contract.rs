@@ -44,7 +44,9 @@ pub trait HeldLease: Send + Sync {
     fn info(&self) -> &LeaseInfo;
     /// What was found when the lease was taken.
     fn recovery(&self) -> &Recovery;
-    /// Makes journal entries durable, in one write with those of other callers (S2). Returns when they are.
+    /// Makes journal entries durable, in one write with those of other callers (S2). Returns when they are. A refused
+    /// entry ends the call: those before it are recorded, it and those after it are not. After a write that failed
+    /// nothing more is taken and no commit is made; releasing materialises what is durable.
     async fn append(&self, entries: Vec<Entry>) -> Result<()>;
     /// Makes a revision and points the stack at it (S6). Creates the stack when there is none.
     async fn commit(&self, commit: Commit) -> Result<Committed>;
@@ -126,7 +128,7 @@ pub struct StackDescription {
     pub tags: BTreeMap<String, String>,
     /// Everybody who holds it: our own lease, and lock files of other tools.
     pub holders: Vec<LeaseInfo>,
-    /// Journals of dead updates that could not be replayed (S20).
+    /// Journals of dead updates that could not be replayed, or not as a whole (S20).
     pub orphans: Vec<Orphan>,
     /// Whether a dead update's journal waits to be brought in by the next holder.
     pub unrecovered: bool,

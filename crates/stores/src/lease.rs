@@ -107,7 +107,8 @@ pub enum Recovery {
     },
 }
 
-/// A journal that was kept because the snapshot it began with is not the one that another tool left (S20).
+/// A journal that was kept: the snapshot it began with is not the one that another tool left (S20), or parts of it
+/// could not be used.
 #[derive(Debug, Clone)]
 pub struct Orphan {
     /// Its name.
@@ -122,4 +123,6 @@ pub struct Orphan {
     pub snapshot: drystone_model::Snapshot,
     /// The revision it began with.
     pub base: u64,
+    /// Whether what could be used of it is in the state already.
+    pub replayed: bool,
 }

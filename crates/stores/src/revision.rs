@@ -46,6 +46,9 @@ pub struct Commit {
     pub update: Option<Json>,
     /// Whether texts that are not UTF-8 stand in the snapshot, maybe inside secrets.
     pub byte_strings: bool,
+    /// Orphans that this commit deals with, merged or dropped, by the names of their journals (S20). They are reported
+    /// no longer.
+    pub settles: Vec<String>,
 }
 
 /// What a commit made.

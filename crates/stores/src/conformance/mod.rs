@@ -54,6 +54,7 @@ macro_rules! conformance_tests {
             s05_a_broken_update_is_brought_in_at_once,
             s05_releasing_without_a_commit_forgets_nothing,
             s05_a_refused_entry_loses_nothing,
+            s05_entries_before_a_refused_one_are_recorded,
             s08_readers_see_the_last_commit_while_an_update_runs,
         );
     };

@@ -110,6 +110,30 @@ pub async fn s05_a_refused_entry_loses_nothing(fixture: &dyn Fixture) {
     assert_eq!(names(&store.snapshot(&stack(), At::Current).await.unwrap().snapshot), ["a", "b", "c"]);
 }
 
+/// S5: of a call with a refused entry, those before it are recorded, by a commit and after a crash alike.
+pub async fn s05_entries_before_a_refused_one_are_recorded(fixture: &dyn Fixture) {
+    let store = fixture.client();
+    committed(&*store, &["a"]).await;
+    for dies in [false, true] {
+        let lease = acquire(&*store, "up").await;
+        let name = if dies { "c" } else { "b" };
+        let batch = vec![begin(1, 1, name), success(2, 1, name), success(3, 99, "x"), begin(4, 2, "y")];
+        let refused = lease.append(batch).await;
+        assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
+        if dies {
+            fixture.kill(lease);
+            acquire(&*store, "up").await.release().await.unwrap();
+        } else {
+            lease.commit(Commit { title: "up".to_owned(), ..Commit::default() }).await.unwrap();
+            lease.release().await.unwrap();
+        }
+    }
+    let current = store.snapshot(&stack(), At::Current).await.unwrap().snapshot;
+    assert_eq!(names(&current), ["a", "b", "c"]);
+    assert!(current.pending_operations.is_empty());
+    assert!(store.describe(&stack()).await.unwrap().orphans.is_empty());
+}
+
 /// S8: readers get the last commit, or with the running journal where they ask for it.
 pub async fn s08_readers_see_the_last_commit_while_an_update_runs(fixture: &dyn Fixture) {
     let (writer, reader) = (fixture.client(), fixture.client());

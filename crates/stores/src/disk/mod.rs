@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Where a path is, for messages.
     fn location(&self, path: &str) -> PathBuf;
+    /// A word without periods that no other writer of this disk uses, for the names of files that are being written.
+    fn unique(&self) -> String;
     /// A file's content.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
     /// What is known of a file without reading it; `None` when there is none.
@@ -90,23 +92,72 @@ pub const TEMPORARY: &str = ".drystone-tmp";
 /// Writes a file so that others see either the old content or all of the new, durable when this returns. The one way a
 /// file is replaced.
 pub fn publish(disk: &dyn Disk, path: &str, content: &[u8]) -> Result<()> {
-    let temporary = stage(disk, path, content)?;
-    rename(disk, &temporary, path)?;
-    sync_folder(disk, folder_of(path))
+    stage(disk, path, content)?.publish_as(path)
 }
 
-/// Writes the content durably under a temporary name beside `path`, ready to be renamed.
-pub fn stage(disk: &dyn Disk, path: &str, content: &[u8]) -> Result<String> {
-    let temporary = format!("{path}{TEMPORARY}");
+/// Writes the content durably under a temporary name beside `path`, ready to be renamed. The name is the writer's own:
+/// one that lost its lease cannot put its content in the place of another's.
+pub fn stage<'a>(disk: &'a dyn Disk, path: &str, content: &[u8]) -> Result<Staged<'a>> {
     create_folder(disk, folder_of(path))?;
-    remove_if_there(disk, &temporary)?;
-    let written = disk.create(&temporary, content).and_then(|()| disk.sync(&temporary));
-    written.map_err(|source| {
-        // A full disk must not be left fuller.
-        let _ = disk.remove(&temporary);
-        Error::Io { action: "writing", path: disk.location(path), source }
-    })?;
-    Ok(temporary)
+    let temporary = temporary(disk, path);
+    let staged = Staged { disk, temporary };
+    let written = disk.create(&staged.temporary, content).and_then(|()| disk.sync(&staged.temporary));
+    written.map_err(|source| Error::Io { action: "writing", path: disk.location(path), source })?;
+    Ok(staged)
+}
+
+/// A file that is written and waits for its name. Dropped without one it is deleted: a full disk must not be left
+/// fuller.
+#[derive(Debug)]
+pub struct Staged<'a> {
+    disk: &'a dyn Disk,
+    temporary: String,
+}
+
+impl Staged<'_> {
+    /// What is known of the file; its name does not change that.
+    pub(crate) fn stat(&self) -> Result<Stat> {
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let found = stat(self.disk, &self.temporary)?;
+        found.ok_or_else(missing).map_err(Error::io("looking at", self.disk.location(&self.temporary)))
+    }
+
+    /// Gives the file its name, durably.
+    pub(crate) fn publish_as(mut self, path: &str) -> Result<()> {
+        rename(self.disk, &self.temporary, path)?;
+        self.temporary.clear();
+        sync_folder(self.disk, folder_of(path))
+    }
+
+    /// Leaves the file under its temporary name to whoever is told it.
+    pub(crate) fn keep(mut self) -> String {
+        std::mem::take(&mut self.temporary)
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if !self.temporary.is_empty() {
+            // What cannot be deleted now is swept up by the next holder.
+            let _ = self.disk.remove(&self.temporary);
+        }
+    }
+}
+
+/// A name beside a path for a file that is being written.
+pub(crate) fn temporary(disk: &dyn Disk, path: &str) -> String {
+    format!("{path}.{}{TEMPORARY}", disk.unique())
+}
+
+/// Deletes what dead writers were writing in a folder, of the files that `owns` names.
+pub(crate) fn sweep(disk: &dyn Disk, folder: &str, owns: impl Fn(&str) -> bool) -> Result<()> {
+    for name in disk.list(folder).map_err(Error::io("listing", disk.location(folder)))? {
+        let path = name.text.strip_suffix(TEMPORARY).and_then(|rest| rest.rsplit_once('.'));
+        if path.is_some_and(|(path, _)| owns(path)) && !name.is_folder {
+            remove_if_there(disk, &format!("{folder}/{}", name.text))?;
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn read_if_there(disk: &dyn Disk, path: &str) -> Result<Option<Vec<u8>>> {

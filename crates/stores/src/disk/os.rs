@@ -4,19 +4,25 @@ use super::{AppendFile, Disk, FileLock, Name, Stat, join};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
+
+/// How many files this process has begun to write.
+static WRITES: AtomicU64 = AtomicU64::new(0);
 
 /// A folder on the real disk.
 #[derive(Debug, Clone)]
 pub struct OsDisk {
     root: PathBuf,
+    writer: String,
 }
 
 impl OsDisk {
     /// A disk whose root is a folder.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        let writer = uuid::Uuid::new_v4().simple().to_string();
+        Self { root: root.into(), writer: writer[..12].to_owned() }
     }
 
     /// The folder.
@@ -33,6 +39,10 @@ impl FileLock for HeldFile {}
 impl Disk for OsDisk {
     fn location(&self, path: &str) -> PathBuf {
         join(&self.root, path)
+    }
+
+    fn unique(&self) -> String {
+        format!("{}-{}", self.writer, WRITES.fetch_add(1, Ordering::Relaxed))
     }
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {

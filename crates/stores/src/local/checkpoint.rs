@@ -1,7 +1,8 @@
 //! The checkpoint file that Pulumi knows: finding, reading and replacing it in its three compressions.
 
 use super::layout::{self, Compression};
-use crate::disk::{self, Disk, Stat, TEMPORARY};
+use super::outline::Outline;
+use crate::disk::{self, Disk, Staged, Stat};
 use crate::{Error, Result, StackId};
 use std::io::{Read, Write};
 
@@ -12,7 +13,6 @@ const LARGEST: u64 = 8 << 30;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Located {
     pub(crate) path: String,
-    pub(crate) compression: Compression,
     pub(crate) stat: Stat,
 }
 
@@ -24,35 +24,39 @@ pub(crate) fn locate(disk: &dyn Disk, stack: &StackId) -> Result<Option<Located>
         if let Some(stat) = disk::stat(disk, &path)?
             && newest.as_ref().is_none_or(|best| stat.modified >= best.stat.modified)
         {
-            newest = Some(Located { path, compression, stat });
+            newest = Some(Located { path, stat });
         }
     }
     Ok(newest)
 }
 
-/// A document as it was read: its text, and where it came from.
-#[derive(Debug)]
+/// A document: which file it is, and what is known of it without its text.
+#[derive(Debug, Clone)]
 pub(crate) struct Document {
     pub(crate) located: Located,
-    pub(crate) text: Vec<u8>,
     pub(crate) hash: String,
+    pub(crate) outline: Outline,
 }
 
-/// The current document; `None` when there is no such stack.
-pub(crate) fn read(disk: &dyn Disk, stack: &StackId) -> Result<Option<Document>> {
-    // A writer that changes the compression replaces one file by another; look again when it went in between.
-    for _ in 0..3 {
+/// The text of the current document and the file it came from; `None` when there is no such stack.
+pub(crate) fn read(disk: &dyn Disk, stack: &StackId) -> Result<Option<(Located, Vec<u8>)>> {
+    // A writer may replace the file between the look and the reading; look again then, so that both belong together.
+    let mut last = None;
+    for _ in 0..8 {
         let Some(located) = locate(disk, stack)? else { return Ok(None) };
-        if let Some(file) = disk::read_if_there(disk, &located.path)? {
-            let text = decompress(file).map_err(|source| Error::Corrupt {
-                path: disk.location(&located.path),
-                reason: format!("cannot be decompressed: {source}"),
-            })?;
-            let hash = hash(&text);
-            return Ok(Some(Document { located, text, hash }));
+        let Some(file) = disk::read_if_there(disk, &located.path)? else { continue };
+        let settled = disk::stat(disk, &located.path)? == Some(located.stat);
+        last = Some((located, file));
+        if settled {
+            break;
         }
     }
-    Ok(None)
+    let Some((located, file)) = last else { return Ok(None) };
+    let text = decompress(file).map_err(|source| Error::Corrupt {
+        path: disk.location(&located.path),
+        reason: format!("cannot be decompressed: {source}"),
+    })?;
+    Ok(Some((located, text)))
 }
 
 pub(crate) fn hash(text: &[u8]) -> String {
@@ -88,48 +92,55 @@ pub(crate) fn compress(text: &[u8], compression: Compression) -> std::io::Result
 
 /// A new document, durable under a temporary name and ready to become the checkpoint.
 #[derive(Debug)]
-pub(crate) struct Staged {
-    temporary: String,
+pub(crate) struct NewCheckpoint<'a> {
+    staged: Staged<'a>,
     path: String,
 }
 
-/// Writes the document beside the checkpoint without touching that.
-pub(crate) fn stage(
-    disk: &dyn Disk,
+/// Writes the document beside the checkpoint without touching that, or in another folder.
+pub(crate) fn stage<'a>(
+    disk: &'a dyn Disk,
     stack: &StackId,
+    folder: Option<&str>,
     text: &[u8],
     compression: Compression,
-) -> Result<Staged> {
+) -> Result<NewCheckpoint<'a>> {
     let path = format!("{}{}", layout::checkpoint(stack), compression.ending());
-    let temporary = if compression == Compression::None {
-        disk::stage(disk, &path, text)?
+    let beside = folder.map_or_else(|| path.clone(), |folder| format!("{folder}/checkpoint"));
+    let staged = if compression == Compression::None {
+        disk::stage(disk, &beside, text)?
     } else {
         let file = compress(text, compression).map_err(Error::io("compressing", disk.location(&path)))?;
-        disk::stage(disk, &path, &file)?
+        disk::stage(disk, &beside, &file)?
     };
-    Ok(Staged { temporary, path })
+    Ok(NewCheckpoint { staged, path })
 }
 
-impl Staged {
+impl NewCheckpoint<'_> {
     /// Where the document waits, and where it is to go.
-    pub(crate) fn names(self) -> (String, String) {
-        (self.temporary, self.path)
+    pub(crate) fn keep(self) -> (String, String) {
+        (self.staged.keep(), self.path)
+    }
+
+    /// The file that it will be.
+    pub(crate) fn located(&self) -> Result<Located> {
+        Ok(Located { path: self.path.clone(), stat: self.staged.stat()? })
     }
 
     /// Makes the staged document current and the old one its `.bak`. One rename is the moment; a crash before it leaves
     /// the old document current, one after it the new.
     pub(crate) fn publish(self, disk: &dyn Disk, old: Option<&Located>) -> Result<()> {
-        if let Some(old) = old.filter(|old| old.path == self.path) {
+        let Self { staged, path } = self;
+        if let Some(old) = old.filter(|old| old.path == path) {
             keep_backup(disk, &old.path)?;
         }
-        disk::rename(disk, &self.temporary, &self.path)?;
-        disk::sync_folder(disk, disk::folder_of(&self.path))?;
+        staged.publish_as(&path)?;
         // The stock CLI's sidecar describes the file that was there before.
-        disk::remove_if_there(disk, &format!("{}.attrs", self.path))?;
-        if let Some(old) = old.filter(|old| old.path != self.path) {
+        disk::remove_if_there(disk, &format!("{path}.attrs"))?;
+        if let Some(old) = old.filter(|old| old.path != path) {
             disk::rename(disk, &old.path, &format!("{}.bak", old.path))?;
             disk::remove_if_there(disk, &format!("{}.attrs", old.path))?;
-            disk::sync_folder(disk, disk::folder_of(&self.path))?;
+            disk::sync_folder(disk, disk::folder_of(&path))?;
         }
         Ok(())
     }
@@ -138,8 +149,7 @@ impl Staged {
 /// Gives the current file its `.bak` name too, without ever leaving it without its own.
 fn keep_backup(disk: &dyn Disk, path: &str) -> Result<()> {
     let backup = format!("{path}.bak");
-    let temporary = format!("{backup}{TEMPORARY}");
-    disk::remove_if_there(disk, &temporary)?;
+    let temporary = disk::temporary(disk, &backup);
     if disk.link(path, &temporary).is_ok() {
         disk::rename(disk, &temporary, &backup)?;
     } else {
@@ -148,4 +158,14 @@ fn keep_backup(disk: &dyn Disk, path: &str) -> Result<()> {
         disk::publish(disk, &backup, &content)?;
     }
     disk::remove_if_there(disk, &format!("{backup}.attrs"))
+}
+
+/// Gives the checkpoint file one more name, or copies it where files have only one.
+pub(crate) fn copy_to(disk: &dyn Disk, from: &str, to: &str) -> Result<()> {
+    disk::create_folder(disk, disk::folder_of(to))?;
+    if disk.link(from, to).is_ok() {
+        return disk::sync_folder(disk, disk::folder_of(to));
+    }
+    let content = disk.read(from).map_err(Error::io("reading", disk.location(from)))?;
+    disk::publish(disk, to, &content)
 }

@@ -1,16 +1,18 @@
 //! Making a snapshot current.
 
-use super::checkpoint::{self, Document};
+use super::checkpoint::{self, Document, Located, NewCheckpoint};
 use super::group_commit::Failure;
-use super::layout;
-use super::leases::Guard;
-use super::revisions;
-use super::{Compression, LocalStore};
-use crate::disk;
+use super::leases::{Guard, LeaseFiles};
+use super::outline::{Outline, is_unsupported};
+use super::{LocalStore, layout};
+use crate::disk::{self, Staged};
 use crate::{Error, LeaseInfo, Recorded, Result, RevisionInfo, StackId};
-use drystone_dialects::pulumi::{self, Checkpoint, ReadError};
+use drystone_dialects::pulumi::Checkpoint;
 use drystone_model::{IntegrityErrorRecord, Json, Severity, Snapshot, Violation};
 use std::collections::BTreeMap;
+
+/// A document of this size takes longer to compress than a thread to start.
+const WORTH_A_THREAD: usize = 64 * 1024;
 
 /// A snapshot on its way to being current.
 #[derive(Debug, Default)]
@@ -28,6 +30,9 @@ pub(crate) struct Published {
     pub(crate) revision: u64,
     pub(crate) previous: Option<u64>,
     pub(crate) violations: Vec<Violation>,
+    pub(crate) document: Document,
+    /// The guard that was taken for it, for what else belongs to the same change.
+    pub(crate) guard: Option<Guard>,
 }
 
 /// Who is making a snapshot current.
@@ -41,8 +46,19 @@ pub(crate) struct Writer<'a> {
 /// Called with the document's hash and revision before it becomes current.
 pub(crate) type Announce<'a> = dyn FnMut(&str, u64) -> Result<()> + 'a;
 
+/// What a snapshot became on its way.
+struct Rendered {
+    text: Vec<u8>,
+    hash: String,
+    outline: Outline,
+}
+
 impl LocalStore {
     /// Makes a revision of a snapshot and the snapshot current. Sound or not, it is recorded (S7).
+    ///
+    /// What takes long happens first, under names of its own. Then, under the guard, so that nobody can take the lease
+    /// away in between: the lease is checked, the current document must still be the one that was read, and the steps
+    /// follow in the order that survives a crash between any two.
     pub(crate) fn publish_snapshot(
         &self,
         stack: &StackId,
@@ -53,117 +69,171 @@ impl LocalStore {
     ) -> Result<Published> {
         let Publish { title, message, mut snapshot, byte_strings, restores } = publish;
         let violations = note_violations(&mut snapshot, &title, &self.options().tool_version);
-        let previous = current.map(|document| self.adopt(stack, document)).transpose()?;
-        let resources = snapshot.resources.len();
-        let text = self.render(stack, Some(snapshot), byte_strings)?;
-        let hash = checkpoint::hash(&text);
+        let outline = current.map(|document| document.outline.clone()).unwrap_or_default();
+        let rendered = self.render(stack, Some(snapshot), byte_strings, &outline)?;
+        let revisions = self.revisions(stack);
+        let (checkpoint, content) = self.stage_both(stack, &rendered.text)?;
+        let document =
+            Document { located: checkpoint.located()?, hash: rendered.hash, outline: rendered.outline };
+        drop(rendered.text);
+
+        let files = self.leases(stack);
+        let guard = self.guard_for(&files, writer)?;
+        let now = self.unchanged(stack, current)?;
+        let previous = current.map(|current| self.adopt(stack, current)).transpose()?;
+        let revision = revisions.next()?;
         let info = RevisionInfo {
+            number: i64::try_from(revision).unwrap_or(i64::MAX),
             parent: previous.and_then(|number| i64::try_from(number).ok()),
             time: self.host().now().to_string(),
             title,
             by: format!("{}@{}", writer.lease.user, writer.lease.host),
             message,
-            hash,
-            resources: i64::try_from(resources).unwrap_or(i64::MAX),
+            hash: document.hash.clone(),
+            resources: document.outline.resources,
             violations: i64::try_from(violations.len()).unwrap_or(i64::MAX),
             restores: restores.and_then(|number| i64::try_from(number).ok()),
             ..RevisionInfo::default()
         };
-        let revision = self.publish_text(stack, writer, current, info, &text, announce)?;
-        Ok(Published { revision, previous, violations })
-    }
-
-    /// Steps of a commit in the order that survives a crash between any two.
-    fn publish_text(
-        &self,
-        stack: &StackId,
-        writer: Writer<'_>,
-        current: Option<&Document>,
-        mut info: RevisionInfo,
-        text: &[u8],
-        announce: &mut Announce<'_>,
-    ) -> Result<u64> {
-        let revisions = self.revisions(stack);
-        let revision = revisions.next()?;
-        info.number = i64::try_from(revision).unwrap_or(i64::MAX);
-        let staged = checkpoint::stage(self.disk(), stack, text, self.options().compression)?;
-        revisions.prepare(&info, text)?;
-        announce(&info.hash, revision)?;
-        self.swap(stack, writer, current, staged)?;
+        revisions.prepare(&info, content, Some(&document))?;
+        announce(&document.hash, revision)?;
+        checkpoint.publish(self.disk(), now.as_ref())?;
         revisions.record(revision)?;
         if self.options().retain_checkpoints {
-            self.retain(stack, text)?;
+            self.retain(stack, &document.located.path)?;
         }
-        Ok(revision)
+        Ok(Published { revision, previous, violations, document, guard })
     }
 
-    /// Replaces the current document, if it is still the one that was read and the lease is still held.
+    /// Takes the guard unless the writer has it, and checks that the lease is still the writer's. Nobody can take the
+    /// lease away while the guard is held.
+    pub(crate) fn guard_for(&self, files: &LeaseFiles<'_>, writer: Writer<'_>) -> Result<Option<Guard>> {
+        let guard = if writer.guard.is_none() { Some(files.guard()?) } else { None };
+        files.check(&writer.lease.nonce).map_err(|failure| failed(files.stack(), failure))?;
+        Ok(guard)
+    }
+
+    /// Writes the checkpoint and the revision's content, at the same time where there are threads.
+    fn stage_both(&self, stack: &StackId, text: &[u8]) -> Result<(NewCheckpoint<'_>, Staged<'_>)> {
+        let checkpoint = || checkpoint::stage(self.disk(), stack, None, text, self.options().compression);
+        let content = || self.revisions(stack).stage(text);
+        if !self.host().has_threads() || text.len() < WORTH_A_THREAD {
+            return Ok((checkpoint()?, content()?));
+        }
+        std::thread::scope(|scope| {
+            let content = scope.spawn(content);
+            let checkpoint = checkpoint();
+            let content = content.join().unwrap_or_else(|_| {
+                Err(Error::Poisoned { reason: "the writer of the revision panicked".to_owned() })
+            });
+            Ok((checkpoint?, content?))
+        })
+    }
+
+    /// Makes a document current without a revision, if the lease is held and the current one is still the one read.
     pub(crate) fn swap(
         &self,
         stack: &StackId,
         writer: Writer<'_>,
         current: Option<&Document>,
-        staged: checkpoint::Staged,
+        staged: NewCheckpoint<'_>,
+        announce: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let files = self.leases(stack);
-        // Nobody can take the lease away between the check and the rename.
-        let _guard = if writer.guard.is_none() { Some(files.guard()?) } else { None };
-        files.check(&writer.lease.nonce).map_err(|failure| failed(stack, failure))?;
+        let _guard = self.guard_for(&files, writer)?;
+        let now = self.unchanged(stack, current)?;
+        announce()?;
+        staged.publish(self.disk(), now.as_ref())
+    }
+
+    /// The current file, which must be the one that was read or one with the same content.
+    fn unchanged(&self, stack: &StackId, current: Option<&Document>) -> Result<Option<Located>> {
         let now = checkpoint::locate(self.disk(), stack)?;
         let unchanged = match (current, &now) {
             (None, None) => true,
             (Some(document), Some(now)) if document.located == *now => true,
             // Rewritten with the same content: what it was based on still holds.
-            (Some(document), Some(_)) => {
-                checkpoint::read(self.disk(), stack)?.is_some_and(|read| read.hash == document.hash)
-            }
+            (Some(document), Some(_)) => checkpoint::read(self.disk(), stack)?
+                .is_some_and(|(_, text)| checkpoint::hash(&text) == document.hash),
             _ => false,
         };
-        if !unchanged {
-            return Err(Error::Conflict { stack: stack.clone() });
+        if unchanged { Ok(now) } else { Err(Error::Conflict { stack: stack.clone() }) }
+    }
+
+    /// What is known of the current document, read only when another tool wrote it. One that a newer tool wrote is
+    /// refused (S9).
+    pub(crate) fn document(&self, stack: &StackId) -> Result<Option<Document>> {
+        let Some(located) = checkpoint::locate(self.disk(), stack)? else { return Ok(None) };
+        if let Some(document) = self.revisions(stack).document_of(&located)? {
+            return Ok(Some(document));
         }
-        staged.publish(self.disk(), now.as_ref())
+        let Some((located, text)) = checkpoint::read(self.disk(), stack)? else { return Ok(None) };
+        let outline = Outline::of(&text).map_err(|error| Error::Unsupported {
+            path: self.disk().location(&located.path),
+            reason: error.to_string(),
+        })?;
+        Ok(Some(Document { located, hash: checkpoint::hash(&text), outline }))
     }
 
     /// The revision of the current document; makes one when another tool wrote it, so that it can be returned to and
-    /// a journal can point into it.
+    /// a journal can point into it. Needs the guard.
     pub(crate) fn adopt(&self, stack: &StackId, document: &Document) -> Result<u64> {
         let revisions = self.revisions(stack);
-        let known = revisions.list()?;
-        if let Some(info) = known.iter().rev().find(|info| info.hash == document.hash) {
-            return Ok(revisions::number(info));
+        if let Some(known) = revisions.with_hash(&document.hash)? {
+            return Ok(known);
+        }
+        let (located, text) =
+            checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::Conflict { stack: stack.clone() })?;
+        if located != document.located && checkpoint::hash(&text) != document.hash {
+            return Err(Error::Conflict { stack: stack.clone() });
         }
         let number = revisions.next()?;
-        let resources = pulumi::peek(&document.text)
-            .ok()
-            .and_then(|peeked| peeked.state)
-            .map_or(0, |state| state.resources);
         let info = RevisionInfo {
             number: i64::try_from(number).unwrap_or(i64::MAX),
-            parent: known.last().map(|info| info.number),
+            parent: revisions.list()?.last().map(|info| info.number),
             time: self.host().now().to_string(),
             title: "found: written by another tool".to_owned(),
             hash: document.hash.clone(),
-            resources: i64::try_from(resources).unwrap_or(i64::MAX),
+            resources: document.outline.resources,
             ..RevisionInfo::default()
         };
-        revisions.prepare(&info, &document.text)?;
+        revisions.prepare(&info, revisions.stage(&text)?, Some(document))?;
         revisions.record(number)?;
         Ok(number)
     }
 
-    /// The document of a snapshot.
-    pub(crate) fn render(
+    /// The document of a snapshot, with what stood around the state in the one before.
+    fn render(
         &self,
         stack: &StackId,
         snapshot: Option<Snapshot>,
         byte_strings: bool,
-    ) -> Result<Vec<u8>> {
+        outline: &Outline,
+    ) -> Result<Rendered> {
         let path = layout::checkpoint(stack);
-        let checkpoint = Checkpoint { byte_strings, ..Checkpoint::new(stack.qualified(), snapshot) };
-        checkpoint
-            .to_vec()
-            .map_err(|error| Error::Corrupt { path: self.disk().location(&path), reason: error.to_string() })
+        let mut checkpoint = Checkpoint { byte_strings, ..Checkpoint::new(stack.qualified(), snapshot) };
+        outline.surround(&mut checkpoint);
+        let text = checkpoint.to_vec().map_err(|error| Error::Corrupt {
+            path: self.disk().location(&path),
+            reason: error.to_string(),
+        })?;
+        Ok(Rendered { hash: checkpoint::hash(&text), text, outline: outline.followed_by(&checkpoint) })
+    }
+
+    /// Writes a snapshot beside the checkpoint or in another folder; gives what would be known of it.
+    pub(crate) fn stage_snapshot(
+        &self,
+        stack: &StackId,
+        folder: Option<&str>,
+        snapshot: Option<Snapshot>,
+        byte_strings: bool,
+        outline: &Outline,
+    ) -> Result<(NewCheckpoint<'_>, Document, Vec<u8>)> {
+        let rendered = self.render(stack, snapshot, byte_strings, outline)?;
+        let compression = self.options().compression;
+        let staged = checkpoint::stage(self.disk(), stack, folder, &rendered.text, compression)?;
+        let located = staged.located()?;
+        Ok((staged, Document { located, hash: rendered.hash, outline: rendered.outline }, rendered.text))
     }
 
     /// Reads a document.
@@ -186,22 +256,22 @@ impl LocalStore {
         })
     }
 
-    /// The history record and the backup that the stock CLI makes after an update.
+    /// The history record and the backup that the stock CLI makes after an update. The documents in them are one more
+    /// name of the checkpoint file, which is only ever replaced.
     pub(crate) fn write_history(&self, stack: &StackId, update: &Json) -> Result<()> {
         let nanos = self.host().now().as_nanosecond();
-        let compression = self.options().compression;
-        let ending = compression.ending();
-        let Some(document) = checkpoint::read(self.disk(), stack)? else { return Ok(()) };
+        let Some(current) = checkpoint::locate(self.disk(), stack)? else { return Ok(()) };
+        let ending = current.path.strip_prefix(&layout::checkpoint(stack)).unwrap_or_default();
         let prefix = format!("{}/{}-{nanos}", layout::history(stack), stack.name());
-        self.write_compressed(&format!("{prefix}.checkpoint.json{ending}"), &document.text, compression)?;
-        self.write_compressed(
-            &format!("{prefix}.history.json{ending}"),
-            update.text().as_bytes(),
-            compression,
-        )?;
+        checkpoint::copy_to(self.disk(), &current.path, &format!("{prefix}.checkpoint.json{ending}"))?;
+        let compression = self.options().compression;
+        let path = format!("{prefix}.history.json{}", compression.ending());
+        let record = checkpoint::compress(update.text().as_bytes(), compression)
+            .map_err(Error::io("compressing", self.disk().location(&path)))?;
+        disk::publish(self.disk(), &path, &record)?;
         if self.options().backups {
             let path = format!("{}/{}.{nanos}.json{ending}", layout::backups(stack), stack.name());
-            self.write_compressed(&path, &document.text, compression)?;
+            checkpoint::copy_to(self.disk(), &current.path, &path)?;
         }
         Ok(())
     }
@@ -216,20 +286,11 @@ impl LocalStore {
         disk::publish(self.disk(), &path, file.as_bytes())
     }
 
-    fn retain(&self, stack: &StackId, text: &[u8]) -> Result<()> {
-        let compression = self.options().compression;
+    /// Keeps the checkpoint under a name with its time.
+    fn retain(&self, stack: &StackId, path: &str) -> Result<()> {
+        let ending = path.strip_prefix(&layout::checkpoint(stack)).unwrap_or_default();
         let nanos = self.host().now().as_nanosecond();
-        let path = format!("{}{}.{nanos}", layout::checkpoint(stack), compression.ending());
-        self.write_compressed(&path, text, compression)
-    }
-
-    fn write_compressed(&self, path: &str, text: &[u8], compression: Compression) -> Result<()> {
-        if compression == Compression::None {
-            return disk::publish(self.disk(), path, text);
-        }
-        let file = checkpoint::compress(text, compression)
-            .map_err(Error::io("compressing", self.disk().location(path)))?;
-        disk::publish(self.disk(), path, &file)
+        checkpoint::copy_to(self.disk(), path, &format!("{}{ending}.{nanos}", layout::checkpoint(stack)))
     }
 }
 
@@ -246,11 +307,6 @@ fn note_violations(snapshot: &mut Snapshot, title: &str, version: &str) -> Vec<V
         ..IntegrityErrorRecord::default()
     });
     violations
-}
-
-/// Whether a newer tool could read what this one cannot.
-fn is_unsupported(error: &ReadError) -> bool {
-    matches!(error, ReadError::TooNew { .. } | ReadError::UnsupportedFeatures { .. })
 }
 
 /// A failure of the journal or the fence, for the caller.

@@ -6,6 +6,7 @@
 use crate::LeaseInfo;
 use drystone_journal::Entry;
 use drystone_model::record;
+use serde::Serialize;
 use std::io;
 
 const MAGIC: &[u8; 8] = b"DRYJRNL1";
@@ -48,41 +49,50 @@ pub(crate) enum Frame {
     Closed,
 }
 
-impl Frame {
-    fn kind(&self) -> u8 {
-        match self {
-            Self::Header(_) => 1,
-            Self::Entry(_) => 2,
-            Self::Publication(_) => 3,
-            Self::Closed => 4,
-        }
-    }
+const HEADER: u8 = 1;
+const ENTRY: u8 = 2;
+const PUBLICATION: u8 = 3;
+const CLOSED: u8 = 4;
 
+/// Adds the frame of an entry to a buffer.
+pub(crate) fn write_entry(entry: &Entry, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    write(ENTRY, Some(entry), out)
+}
+
+fn write(kind: u8, payload: Option<&impl Serialize>, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let start = out.len();
+    out.extend_from_slice(&[0; OVERHEAD - 1]);
+    out.push(kind);
+    if let Some(payload) = payload {
+        serde_json::to_writer(&mut *out, payload)?;
+    }
+    let length = out.len() - start - OVERHEAD;
+    if length > LARGEST {
+        return Err(serde_json::Error::io(io::Error::other("an entry over 1 GiB")));
+    }
+    let checksum = crc32c::crc32c(&out[start + OVERHEAD - 1..]);
+    out[start..start + 4].copy_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+    out[start + 4..start + 8].copy_from_slice(&checksum.to_le_bytes());
+    Ok(())
+}
+
+impl Frame {
     /// Adds the frame to a buffer.
     pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        let start = out.len();
-        out.extend_from_slice(&[0; OVERHEAD - 1]);
-        out.push(self.kind());
         match self {
-            Self::Header(header) => serde_json::to_writer(&mut *out, header)?,
-            Self::Entry(entry) => serde_json::to_writer(&mut *out, entry)?,
-            Self::Publication(publication) => serde_json::to_writer(&mut *out, publication)?,
-            Self::Closed => {}
+            Self::Header(header) => write(HEADER, Some(header), out),
+            Self::Entry(entry) => write(ENTRY, Some(entry), out),
+            Self::Publication(publication) => write(PUBLICATION, Some(publication), out),
+            Self::Closed => write(CLOSED, None::<&()>, out),
         }
-        let length = u32::try_from(out.len() - start - OVERHEAD)
-            .map_err(|_| serde_json::Error::io(io::Error::other("an entry over 4 GiB")))?;
-        let checksum = crc32c::crc32c(&out[start + OVERHEAD - 1..]);
-        out[start..start + 4].copy_from_slice(&length.to_le_bytes());
-        out[start + 4..start + 8].copy_from_slice(&checksum.to_le_bytes());
-        Ok(())
     }
 
     fn read(kind: u8, payload: &[u8]) -> Option<Self> {
         match kind {
-            1 => serde_json::from_slice(payload).ok().map(Self::Header),
-            2 => serde_json::from_slice(payload).ok().map(|entry| Self::Entry(Box::new(entry))),
-            3 => serde_json::from_slice(payload).ok().map(Self::Publication),
-            4 => Some(Self::Closed),
+            HEADER => serde_json::from_slice(payload).ok().map(Self::Header),
+            ENTRY => serde_json::from_slice(payload).ok().map(|entry| Self::Entry(Box::new(entry))),
+            PUBLICATION => serde_json::from_slice(payload).ok().map(Self::Publication),
+            CLOSED => Some(Self::Closed),
             _ => None,
         }
     }
@@ -151,7 +161,7 @@ fn frame_at(file: &[u8], at: usize) -> Option<(Frame, usize)> {
     let head = rest.get(..OVERHEAD)?;
     let length = u32::from_le_bytes(head[0..4].try_into().ok()?) as usize;
     let checksum = u32::from_le_bytes(head[4..8].try_into().ok()?);
-    if length > LARGEST || !(1..=4).contains(&head[8]) {
+    if length > LARGEST || !(HEADER..=CLOSED).contains(&head[8]) {
         return None;
     }
     let body = rest.get(OVERHEAD - 1..OVERHEAD + length)?;

@@ -61,6 +61,11 @@ impl GroupCommit {
         Ok(Self { shared, thread })
     }
 
+    /// Why nothing more is written, once something failed.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        hold(&self.shared.queue).failed.clone()
+    }
+
     /// Queues bytes for the next batch. Order of calls is order in the file.
     pub(crate) fn append(&self, bytes: &[u8]) -> Durable {
         let (sender, receiver) = oneshot::channel();

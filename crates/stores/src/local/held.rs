@@ -1,18 +1,19 @@
 //! A held lease: the journal of its update, checkpoints on the way, the commit at the end.
 
-use super::checkpoint::{self, Document};
+use super::checkpoint::{self, Document, Located};
 use super::commit::{Publish, Writer, failed};
 use super::frames::{self, Frame, Header, Publication};
 use super::group_commit::{Durable, Failure, GroupCommit};
-use super::leases::Taken;
-use super::recovery::JOURNAL;
+use super::leases::{Guard, Taken};
+use super::outline::Outline;
+use super::recovery::{DAMAGED, JOURNAL};
 use super::revisions;
 use super::{LocalStore, layout};
 use crate::disk::{self, FileLock};
 use crate::{Commit, Committed, Error, HeldLease, Keep, LeaseInfo, Recovery, Relocation, Result, StackId};
 use async_trait::async_trait;
 use drystone_journal::{Entry, Replayer};
-use drystone_model::Manifest;
+use drystone_model::{Manifest, Snapshot};
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -32,28 +33,35 @@ struct Shared {
 }
 
 /// What this holder has done so far.
-#[derive(Default)]
 struct Update {
-    /// The current document as this holder last saw or wrote it.
-    current: Option<Document>,
+    current: Current,
     journal: Option<OpenJournal>,
     /// When the last checkpoint on the way was begun.
     checkpointed: Option<Timestamp>,
     checkpointing: Option<JoinHandle<()>>,
 }
 
+/// The current document as this holder last saw or wrote it.
+enum Current {
+    /// Only its file, as it was when the lease was taken.
+    Seen(Option<Located>),
+    Known(Option<Document>),
+}
+
 struct OpenJournal {
-    path: String,
+    name: String,
     writer: GroupCommit,
     replayer: Replayer,
     byte_strings: bool,
     entries: usize,
+    /// How many entries were refused when they came; the file does not hold them.
+    refused: usize,
 }
 
 impl LocalLease {
     pub(crate) fn new(store: LocalStore, stack: StackId, taken: Taken, recovery: Recovery) -> Result<Self> {
-        let current = checkpoint::read(store.disk(), &stack)?;
-        let update = Mutex::new(Update { current, ..Update::default() });
+        let current = Current::Seen(checkpoint::locate(store.disk(), &stack)?);
+        let update = Mutex::new(Update { current, journal: None, checkpointed: None, checkpointing: None });
         let shared = Arc::new(Shared { store, stack, info: taken.info, update });
         Ok(Self { shared, recovery, _alive: taken.alive })
     }
@@ -70,10 +78,12 @@ impl HeldLease for LocalLease {
     }
 
     async fn append(&self, entries: Vec<Entry>) -> Result<()> {
-        let durable = self.shared.enqueue(entries)?;
-        self.shared.outcome(durable.await)?;
-        Shared::checkpoint_if_due(&self.shared);
-        Ok(())
+        let (durable, refused) = self.shared.enqueue(entries)?;
+        if let Some(durable) = durable {
+            self.shared.outcome(durable.await)?;
+            Shared::checkpoint_if_due(&self.shared);
+        }
+        refused
     }
 
     async fn commit(&self, commit: Commit) -> Result<Committed> {
@@ -81,9 +91,15 @@ impl HeldLease for LocalLease {
     }
 
     async fn relocate(&self, to: Relocation) -> Result<()> {
-        self.shared.finish_checkpointing();
-        self.shared.store.relocate(&self.shared.stack, &self.shared.info, to)?;
-        self.shared.update().current = checkpoint::read(self.shared.store.disk(), &self.shared.stack)?;
+        let shared = &self.shared;
+        if shared.update().journal.as_ref().is_some_and(|journal| journal.entries > 0) {
+            let title = format!("unfinished `{}`", shared.info.purpose);
+            shared.commit(Commit { title, ..Commit::default() })?;
+        }
+        shared.finish_checkpointing();
+        shared.store.relocate(&shared.stack, shared.writer(), to)?;
+        let located = checkpoint::locate(shared.store.disk(), &shared.stack)?;
+        shared.update().current = Current::Seen(located);
         Ok(())
     }
 
@@ -93,16 +109,21 @@ impl HeldLease for LocalLease {
 
     async fn release(self: Box<Self>) -> Result<()> {
         self.shared.finish_checkpointing();
+        let Shared { store, stack, info, .. } = &*self.shared;
         let unfinished = self.shared.update().journal.take().is_some_and(|journal| journal.entries > 0);
+        let files = store.leases(stack);
+        let guard = files.guard()?;
+        match files.check(&info.nonce) {
+            Ok(()) => {}
+            // It is another's now, and so is everything that stands there (S13).
+            Err(Failure::Fenced { .. }) => return Ok(()),
+            Err(failure) => return Err(failed(stack, failure)),
+        }
         if unfinished {
             // Nothing is forgotten: what was journaled and not committed is materialised now (S5).
-            let files = self.shared.store.leases(&self.shared.stack);
-            let guard = files.guard()?;
-            self.shared.store.settle(&self.shared.stack, &self.shared.info, &guard)?;
+            store.settle(stack, info, &guard)?;
         }
-        let files = self.shared.store.leases(&self.shared.stack);
-        let _guard = files.guard()?;
-        files.release(&self.shared.info)
+        files.release(info)
     }
 }
 
@@ -111,9 +132,39 @@ impl Shared {
         self.update.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks entries against what was journaled before and queues them for the next write. A refused one stops the
-    /// call; nothing of it is written.
-    fn enqueue(&self, entries: Vec<Entry>) -> Result<Durable> {
+    /// What is known of the current document. Only what was there when the lease was taken counts.
+    fn known<'a>(&self, update: &'a mut Update) -> Result<&'a Option<Document>> {
+        if let Current::Seen(seen) = &update.current {
+            let document = self.store.document(&self.stack)?;
+            if document.as_ref().map(|document| &document.located) != seen.as_ref() {
+                return Err(self.changed());
+            }
+            update.current = Current::Known(document);
+        }
+        match &update.current {
+            Current::Known(document) => Ok(document),
+            Current::Seen(_) => Err(self.changed()),
+        }
+    }
+
+    /// Why the current document is not the one that was there before: the next holder changed it, or another tool.
+    fn changed(&self) -> Error {
+        match self.store.leases(&self.stack).check(&self.info.nonce) {
+            Ok(()) => Error::Conflict { stack: self.stack.clone() },
+            Err(failure) => failed(&self.stack, failure),
+        }
+    }
+
+    /// Checks entries against what was journaled before and queues them for the next write. A refused one ends the
+    /// call: those before it are written, it and those after it are not.
+    fn enqueue(&self, entries: Vec<Entry>) -> Result<(Option<Durable>, Result<()>)> {
+        let mut bytes = Vec::new();
+        let mut starts = Vec::with_capacity(entries.len());
+        for entry in &entries {
+            starts.push(bytes.len());
+            let written = frames::write_entry(entry, &mut bytes);
+            written.map_err(|error| Error::Poisoned { reason: error.to_string() })?;
+        }
         let mut update = self.update();
         if update.journal.is_none() {
             let journal = self.open_journal(&mut update)?;
@@ -122,15 +173,23 @@ impl Shared {
         let Some(journal) = &mut update.journal else {
             return Err(Error::Poisoned { reason: "the journal could not be opened".to_owned() });
         };
-        let mut bytes = Vec::new();
-        for entry in entries {
-            let written = Frame::Entry(Box::new(entry.clone())).write(&mut bytes);
-            written.map_err(|error| Error::Poisoned { reason: error.to_string() })?;
-            journal.byte_strings |= entry.requires_byte_string;
-            journal.replayer.add(entry)?;
+        if let Some(failure) = journal.writer.failure() {
+            return Err(failed(&self.stack, failure));
+        }
+        let mut outcome = Ok(());
+        for (entry, start) in entries.into_iter().zip(starts) {
+            let byte_strings = entry.requires_byte_string;
+            if let Err(refused) = journal.replayer.add(entry) {
+                bytes.truncate(start);
+                journal.refused += 1;
+                outcome = Err(refused.into());
+                break;
+            }
+            journal.byte_strings |= byte_strings;
             journal.entries += 1;
         }
-        Ok(journal.writer.append(&bytes))
+        let durable = (!bytes.is_empty()).then(|| journal.writer.append(&bytes));
+        Ok((durable, outcome))
     }
 
     fn outcome(
@@ -143,27 +202,34 @@ impl Shared {
         }
     }
 
-    /// Begins the journal: the base is pinned as a revision first, so that replay always has it.
+    /// Begins the journal: the base is pinned as a revision first, so that replay always has it. Under the guard, so
+    /// that a holder that lost its lease leaves no journal behind.
     fn open_journal(&self, update: &mut Update) -> Result<OpenJournal> {
         let store = &self.store;
-        let document = match update.current.take() {
-            Some(document) => document,
-            None => self.create_empty()?,
-        };
-        let parsed = store.parse(&document.located.path, &document.text);
-        let base = store.adopt(&self.stack, &document);
-        let base_hash = document.hash.clone();
-        update.current = Some(document);
-        let (parsed, base) = (parsed?, base?);
+        if self.known(update)?.is_none() {
+            update.current = Current::Known(Some(self.create_empty()?));
+        }
+        let missing = || Error::NotFound { stack: self.stack.clone() };
+        let document = self.known(update)?.clone().ok_or_else(missing)?;
+        let (located, text) = checkpoint::read(store.disk(), &self.stack)?.ok_or_else(missing)?;
+        if located != document.located && checkpoint::hash(&text) != document.hash {
+            return Err(self.changed());
+        }
+        let parsed = store.parse(&document.located.path, &text)?;
+        drop(text);
+
+        let files = store.leases(&self.stack);
+        let _guard = store.guard_for(&files, self.writer())?;
         let header = Header {
             stack: self.stack.qualified(),
             lease: self.info.clone(),
-            base: i64::try_from(base).unwrap_or(0),
-            base_hash,
+            base: i64::try_from(store.adopt(&self.stack, &document)?).unwrap_or(0),
+            base_hash: document.hash,
             ..Header::default()
         };
         let nonce: String = self.info.nonce.chars().take(8).collect();
-        let path = format!("{}/{:08}-{nonce}{JOURNAL}", layout::journals(&self.stack), self.info.epoch);
+        let name = format!("{:08}-{nonce}", self.info.epoch);
+        let path = self.journal_path(&name, JOURNAL);
         let start = frames::start(header).map_err(|error| Error::Poisoned { reason: error.to_string() })?;
         disk::publish(store.disk(), &path, &start)?;
         let file =
@@ -176,80 +242,129 @@ impl Shared {
             .map_err(Error::io("starting the writer of", store.disk().location(&path)))?;
         let replayer = Replayer::new(parsed.snapshot);
         Ok(OpenJournal {
-            path,
+            name,
             writer,
             replayer: if parsed.byte_strings { replayer.with_byte_strings() } else { replayer },
             byte_strings: parsed.byte_strings,
             entries: 0,
+            refused: 0,
         })
+    }
+
+    fn journal_path(&self, name: &str, ending: &str) -> String {
+        format!("{}/{name}{ending}", layout::journals(&self.stack))
     }
 
     /// Makes the stack, with no snapshot yet, for an update that starts from nothing.
     fn create_empty(&self) -> Result<Document> {
         let store = &self.store;
-        let text = store.render(&self.stack, None, false)?;
-        let staged = checkpoint::stage(store.disk(), &self.stack, &text, store.options().compression)?;
-        store.swap(&self.stack, self.writer(), None, staged)?;
-        checkpoint::read(store.disk(), &self.stack)?
-            .ok_or_else(|| Error::NotFound { stack: self.stack.clone() })
+        let (staged, document, _) =
+            store.stage_snapshot(&self.stack, None, None, false, &Outline::default())?;
+        store.swap(&self.stack, self.writer(), None, staged, || Ok(()))?;
+        Ok(document)
     }
 
     fn writer(&self) -> Writer<'_> {
         Writer { lease: &self.info, guard: None }
     }
 
-    fn commit(&self, commit: Commit) -> Result<Committed> {
+    /// Commits, or after a failed append refuses to: what the journal holds for sure is materialised when the lease is
+    /// released or taken by the next holder, and nothing else is.
+    fn commit(&self, mut commit: Commit) -> Result<Committed> {
         self.finish_checkpointing();
-        let store = &self.store;
         let mut update = self.update();
+        if let Some(failure) = update.journal.as_ref().and_then(|journal| journal.writer.failure()) {
+            return Err(failed(&self.stack, failure));
+        }
         let journaled = update.journal.as_ref().filter(|journal| journal.entries > 0);
         let byte_strings = commit.byte_strings || journaled.is_some_and(|journal| journal.byte_strings);
-        let snapshot = match (commit.snapshot, journaled) {
-            (Some(snapshot), _) => Some(snapshot),
-            (None, Some(journal)) => {
-                let mut snapshot = journal.replayer.snapshot().snapshot;
-                snapshot.manifest =
-                    Manifest::new(store.host().now().to_string(), &*store.options().tool_version);
-                Some(snapshot)
-            }
-            (None, None) => None,
+        let replayed = journaled.filter(|_| commit.snapshot.is_none()).map(|journal| {
+            let replayed = journal.replayer.snapshot();
+            (self.stamped(replayed.snapshot), replayed.refused.len() > journal.refused)
+        });
+        let (snapshot, incomplete) = match replayed {
+            Some((snapshot, incomplete)) => (Some(snapshot), incomplete),
+            None => (commit.snapshot.take(), false),
         };
         let mut committed = Committed::default();
-        if let Some(snapshot) = snapshot {
-            let publish = Publish {
-                title: commit.title,
-                message: commit.message,
-                snapshot,
-                byte_strings,
-                restores: commit.restores,
-            };
-            let journal = update.journal.as_ref();
-            let published = store.publish_snapshot(
-                &self.stack,
-                self.writer(),
-                update.current.as_ref(),
-                publish,
-                &mut |hash, revision| self.announce(journal, hash, Some(revision)),
-            )?;
-            committed.revision = Some(published.revision);
-            committed.previous = published.previous;
-            committed.violations = published.violations;
-            update.current = checkpoint::read(store.disk(), &self.stack)?;
-        } else if update.current.is_none() {
-            update.current = Some(self.create_empty()?);
-        }
+        let guard = match snapshot {
+            Some(snapshot) => {
+                let publish = Publish {
+                    title: std::mem::take(&mut commit.title),
+                    message: std::mem::take(&mut commit.message),
+                    snapshot,
+                    byte_strings,
+                    restores: commit.restores,
+                };
+                self.publish(&mut update, publish, &mut committed)?
+            }
+            None => {
+                if self.known(&mut update)?.is_none() {
+                    update.current = Current::Known(Some(self.create_empty()?));
+                }
+                self.store.guard_for(&self.store.leases(&self.stack), self.writer())?
+            }
+        };
         if let Some(journal) = update.journal.take() {
-            let path = journal.path.clone();
-            drop(journal);
-            disk::remove_if_there(store.disk(), &path)?;
+            self.end_journal(journal, incomplete)?;
         }
+        self.write_beside(&commit)?;
+        drop(guard);
+        Ok(committed)
+    }
+
+    /// Makes a snapshot current; gives back the guard under which that happened.
+    fn publish(
+        &self,
+        update: &mut Update,
+        publish: Publish,
+        committed: &mut Committed,
+    ) -> Result<Option<Guard>> {
+        let current = self.known(update)?.clone();
+        let journal = update.journal.as_ref();
+        let mut announce = |hash: &str, revision| self.announce(journal, hash, Some(revision));
+        let published = self.store.publish_snapshot(
+            &self.stack,
+            self.writer(),
+            current.as_ref(),
+            publish,
+            &mut announce,
+        )?;
+        committed.revision = Some(published.revision);
+        committed.previous = published.previous;
+        committed.violations = published.violations;
+        update.current = Current::Known(Some(published.document));
+        Ok(published.guard)
+    }
+
+    /// Ends a journal whose commit is done. One with entries that were refused after they were written is kept.
+    fn end_journal(&self, journal: OpenJournal, incomplete: bool) -> Result<()> {
+        let path = self.journal_path(&journal.name, JOURNAL);
+        let kept = self.journal_path(&journal.name, DAMAGED);
+        drop(journal);
+        if incomplete {
+            disk::rename(self.store.disk(), &path, &kept)
+        } else {
+            disk::remove_if_there(self.store.disk(), &path)
+        }
+    }
+
+    /// Tags, the record of the update, and the orphans that the commit settles. Needs the guard.
+    fn write_beside(&self, commit: &Commit) -> Result<()> {
+        let store = &self.store;
         if let Some(tags) = &commit.tags {
             store.write_tags(&self.stack, tags)?;
         }
         if let Some(record) = &commit.update {
             store.write_history(&self.stack, record)?;
         }
-        Ok(committed)
+        commit.settles.iter().try_for_each(|orphan| store.settle_orphan(&self.stack, orphan))
+    }
+
+    fn stamped(&self, mut snapshot: Snapshot) -> Snapshot {
+        let now = self.store.host().now().to_string();
+        snapshot.manifest = Manifest::new(now, &*self.store.options().tool_version);
+        snapshot
     }
 
     /// Says in the journal, durably, which document is about to become current.
@@ -295,28 +410,28 @@ impl Shared {
     /// Writes what the journal says so far as the current document. That it cannot is no failure of the update: the
     /// journal holds everything.
     fn checkpoint(&self) {
-        let (snapshot, byte_strings) = {
-            let update = self.update();
-            let Some(journal) = &update.journal else { return };
-            (journal.replayer.snapshot().snapshot, journal.byte_strings)
-        };
-        let mut snapshot = snapshot;
-        snapshot.manifest =
-            Manifest::new(self.store.host().now().to_string(), &*self.store.options().tool_version);
-        let _ = self.write_checkpoint(snapshot, byte_strings);
+        let _ = self.write_checkpoint();
     }
 
-    fn write_checkpoint(&self, snapshot: drystone_model::Snapshot, byte_strings: bool) -> Result<()> {
+    fn write_checkpoint(&self) -> Result<()> {
         let store = &self.store;
-        let text = store.render(&self.stack, Some(snapshot), byte_strings)?;
-        let staged = checkpoint::stage(store.disk(), &self.stack, &text, store.options().compression)?;
+        let (snapshot, byte_strings, outline) = {
+            let mut update = self.update();
+            let outline = self.known(&mut update)?.as_ref().map(|document| document.outline.clone());
+            let Some(journal) = &update.journal else { return Ok(()) };
+            (journal.replayer.snapshot().snapshot, journal.byte_strings, outline.unwrap_or_default())
+        };
+        let snapshot = Some(self.stamped(snapshot));
+        let (staged, document, text) =
+            store.stage_snapshot(&self.stack, None, snapshot, byte_strings, &outline)?;
+        drop(text);
         let mut update = self.update();
-        if update.journal.is_none() {
-            return Ok(());
-        }
-        self.announce(update.journal.as_ref(), &checkpoint::hash(&text), None)?;
-        store.swap(&self.stack, self.writer(), update.current.as_ref(), staged)?;
-        update.current = checkpoint::read(store.disk(), &self.stack)?;
+        let current = self.known(&mut update)?.clone();
+        let Some(journal) = &update.journal else { return Ok(()) };
+        store.swap(&self.stack, self.writer(), current.as_ref(), staged, || {
+            self.announce(Some(journal), &document.hash, None)
+        })?;
+        update.current = Current::Known(Some(document));
         Ok(())
     }
 
@@ -331,7 +446,9 @@ impl Shared {
 
     fn prune(&self, keep: Keep) -> Result<Vec<u64>> {
         let revisions = self.store.revisions(&self.stack);
-        let current = self.update().current.as_ref().map(|document| document.hash.clone());
+        let current = self.known(&mut self.update())?.as_ref().map(|document| document.hash.clone());
+        let files = self.store.leases(&self.stack);
+        let _guard = self.store.guard_for(&files, self.writer())?;
         let infos = revisions.list()?;
         let oldest_kept = infos.len().saturating_sub(keep.newest);
         let pinned = self.store.pinned_revisions(&self.stack)?;

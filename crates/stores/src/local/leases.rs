@@ -52,6 +52,10 @@ impl<'a> LeaseFiles<'a> {
         Self { disk, host, stack, folder: layout::lease(stack) }
     }
 
+    pub(crate) fn stack(&self) -> &StackId {
+        self.stack
+    }
+
     /// Waits for the guard. It is only ever held for moments, or by a holder that is recovering.
     pub(crate) fn guard(&self) -> Result<Guard> {
         disk::create_folder(self.disk, &self.folder)?;
@@ -59,7 +63,7 @@ impl<'a> LeaseFiles<'a> {
         self.disk.lock(&path).map(Guard).map_err(Error::io("locking", self.disk.location(&path)))
     }
 
-    /// What `lease.json` says. A damaged one says nothing: the epoch then starts over from the journals' (see below).
+    /// What `lease.json` says. A damaged one says nothing.
     pub(crate) fn read(&self) -> Result<Option<LeaseInfo>> {
         let file = disk::read_if_there(self.disk, &self.path("lease.json"))?;
         Ok(file.and_then(|file| serde_json::from_slice(&file).ok()))
@@ -71,7 +75,7 @@ impl<'a> LeaseFiles<'a> {
         let path = self.path("holder");
         let alive = self.disk.try_lock(&path).map_err(Error::io("locking", self.disk.location(&path)))?;
         let Some(alive) = alive else {
-            let lease = Box::new(before.unwrap_or_default());
+            let lease = Box::new(before.unwrap_or_else(unknown_holder));
             return Err(Error::Held { stack: self.stack.clone(), lease });
         };
         let dead = before.clone().filter(|lease| lease.held);
@@ -79,7 +83,7 @@ impl<'a> LeaseFiles<'a> {
             disk::remove_if_there(self.disk, &self.pulumi_lock(file))?;
         }
         self.refuse_foreign()?;
-        let info = self.new_lease(claim, before.map_or(0, |lease| lease.epoch) + 1);
+        let info = self.new_lease(claim, self.last_epoch(before.as_ref())? + 1);
         self.write(&info)?;
         self.show_lock(&info)?;
         if let Err(held) = self.refuse_foreign_except(info.lock_file.as_deref()) {
@@ -93,7 +97,7 @@ impl<'a> LeaseFiles<'a> {
     pub(crate) fn take_away(&self, _guard: &Guard, claim: &Claim) -> Result<(Vec<LeaseInfo>, Taken)> {
         let before = self.read()?;
         let mut broken: Vec<LeaseInfo> = before.iter().filter(|lease| lease.held).cloned().collect();
-        let mut info = self.new_lease(claim, before.as_ref().map_or(0, |lease| lease.epoch) + 1);
+        let mut info = self.new_lease(claim, self.last_epoch(before.as_ref())? + 1);
         info.lock_file = None;
         self.write(&info)?;
         // A living holder keeps its lock on a file that no longer has the name.
@@ -102,7 +106,7 @@ impl<'a> LeaseFiles<'a> {
         let alive = self.disk.try_lock(&path).map_err(Error::io("locking", self.disk.location(&path)))?;
         let alive = alive.ok_or_else(|| Error::Held {
             stack: self.stack.clone(),
-            lease: Box::new(before.clone().unwrap_or_default()),
+            lease: Box::new(before.clone().unwrap_or_else(unknown_holder)),
         })?;
         let own = before.as_ref().and_then(|lease| lease.lock_file.clone());
         for (file, lease) in self.foreign()? {
@@ -161,6 +165,14 @@ impl<'a> LeaseFiles<'a> {
             }
         }
         Ok(holders)
+    }
+
+    /// The highest epoch that is known. Journals carry theirs in their names, so that it does not start over when the
+    /// lease's file is damaged or gone.
+    fn last_epoch(&self, before: Option<&LeaseInfo>) -> Result<i64> {
+        let journals = disk::list(self.disk, &layout::journals(self.stack))?;
+        let named = journals.iter().filter_map(|name| name.text.split('-').next()?.parse::<i64>().ok()).max();
+        Ok(named.unwrap_or(0).max(before.map_or(0, |lease| lease.epoch)))
     }
 
     fn new_lease(&self, claim: &Claim, epoch: i64) -> LeaseInfo {
@@ -249,6 +261,19 @@ impl<'a> LeaseFiles<'a> {
 
     fn pulumi_lock(&self, file: &str) -> String {
         format!("{}/{file}", layout::locks(self.stack))
+    }
+}
+
+/// Somebody holds the lock, but the file that says who is damaged or gone.
+fn unknown_holder() -> LeaseInfo {
+    let unknown = || "unknown".to_owned();
+    LeaseInfo {
+        user: unknown(),
+        host: unknown(),
+        purpose: unknown(),
+        since: unknown(),
+        held: true,
+        ..LeaseInfo::default()
     }
 }
 

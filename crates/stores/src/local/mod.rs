@@ -12,6 +12,7 @@ mod group_commit;
 mod held;
 mod layout;
 mod leases;
+mod outline;
 mod reads;
 mod recovery;
 mod relocate;

@@ -19,8 +19,8 @@ impl Reads for LocalStore {
         let mut summaries = Vec::new();
         for stack in self.names(project)? {
             // Removed between the listing and the reading.
-            let Some(document) = checkpoint::read(self.disk(), &stack)? else { continue };
-            let peeked = pulumi::peek(&document.text);
+            let Some((_, text)) = checkpoint::read(self.disk(), &stack)? else { continue };
+            let peeked = pulumi::peek(&text);
             let state = peeked.as_ref().ok().and_then(|peeked| peeked.state.as_ref());
             summaries.push(StackSummary {
                 stack,
@@ -87,11 +87,15 @@ impl Reads for LocalStore {
 
 impl LocalStore {
     fn current(&self, stack: &StackId) -> Result<Recorded> {
-        let document =
+        let (located, text) =
             checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
-        let recorded = self.parse(&document.located.path, &document.text)?;
-        let revision = self.revisions(stack).with_hash(&document.hash)?;
-        Ok(Recorded { revision, hash: document.hash, ..recorded })
+        let recorded = self.parse(&located.path, &text)?;
+        let hash = match self.revisions(stack).document_of(&located)? {
+            Some(document) => document.hash,
+            None => checkpoint::hash(&text),
+        };
+        let revision = self.revisions(stack).with_hash(&hash)?;
+        Ok(Recorded { revision, hash, ..recorded })
     }
 
     /// The base of a running or dead update plus everything that its journal says.
@@ -177,6 +181,9 @@ impl LocalStore {
     pub(crate) fn pinned_revisions(&self, stack: &StackId) -> Result<BTreeSet<u64>> {
         let mut pinned = BTreeSet::new();
         for name in disk::list(self.disk(), &layout::journals(stack))? {
+            if name.text.ends_with(super::recovery::SETTLED) {
+                continue;
+            }
             let path = format!("{}/{}", layout::journals(stack), name.text);
             let journal = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file));
             pinned.extend(journal.and_then(|journal| u64::try_from(journal.header.base).ok()));

@@ -1,6 +1,6 @@
 //! What the next holder does with what the last one left (S5, S12, S20).
 
-use super::checkpoint::{self, Document};
+use super::checkpoint::Document;
 use super::commit::{Publish, Writer};
 use super::frames::{self, Frame, Publication, ReadJournal};
 use super::leases::Guard;
@@ -12,7 +12,15 @@ use drystone_model::{Feature, Manifest, Snapshot};
 
 pub(crate) const JOURNAL: &str = ".journal";
 const ORPHAN: &str = ".orphan";
-const DAMAGED: &str = ".damaged";
+pub(crate) const DAMAGED: &str = ".damaged";
+
+/// Added to the name of a kept journal that somebody has dealt with. It stays for people to look at.
+pub(crate) const SETTLED: &str = ".settled";
+
+/// Whether a journal was kept for somebody to look at.
+fn is_kept(name: &str) -> bool {
+    name.ends_with(ORPHAN) || name.ends_with(DAMAGED)
+}
 
 /// What a journal makes of its base.
 pub(crate) struct Replay {
@@ -27,16 +35,37 @@ impl LocalStore {
     pub(crate) fn settle(&self, stack: &StackId, lease: &LeaseInfo, guard: &Guard) -> Result<Recovery> {
         let writer = Writer { lease, guard: Some(guard) };
         self.finish_relocation(stack)?;
+        self.sweep(stack)?;
+        let journals = self.journal_names(stack, JOURNAL)?;
+        let revisions = self.revisions(stack);
+        if journals.is_empty() && !revisions.is_unsettled()? {
+            return Ok(Recovery::Nothing);
+        }
         let mut recovery = Recovery::Nothing;
-        let mut current = checkpoint::read(self.disk(), stack)?;
-        self.revisions(stack).settle(current.as_ref().map(|document| document.hash.as_str()))?;
-        for name in self.journal_names(stack, JOURNAL)? {
+        let mut current = self.document(stack)?;
+        revisions.settle(current.as_ref().map(|document| document.hash.as_str()))?;
+        for name in journals {
             if let Some(found) = self.settle_journal(stack, writer, &name, current.as_ref())? {
                 recovery = found;
-                current = checkpoint::read(self.disk(), stack)?;
+                current = self.document(stack)?;
             }
         }
         Ok(recovery)
+    }
+
+    /// Deletes what dead writers of this stack were writing.
+    fn sweep(&self, stack: &StackId) -> Result<()> {
+        let checkpoint = layout::checkpoint(stack);
+        let file = checkpoint.rsplit('/').next().unwrap_or_default();
+        let tags = layout::tags(stack);
+        let tags = tags.rsplit('/').next().unwrap_or_default();
+        disk::sweep(self.disk(), disk::folder_of(&checkpoint), |name| {
+            let rest = name.strip_prefix(file).map(|rest| rest.trim_end_matches(".bak"));
+            matches!(rest, Some("" | ".gz" | ".zst")) || name == tags
+        })?;
+        disk::sweep(self.disk(), &layout::lease(stack), |_| true)?;
+        disk::sweep(self.disk(), &layout::journals(stack), |_| true)?;
+        self.revisions(stack).sweep()
     }
 
     fn settle_journal(
@@ -150,7 +179,8 @@ impl LocalStore {
     /// Journals that wait for `state doctor` (S20).
     pub(crate) fn orphans(&self, stack: &StackId) -> Result<Vec<Orphan>> {
         let mut orphans = Vec::new();
-        for name in self.journal_names(stack, ORPHAN)? {
+        let names = disk::list(self.disk(), &layout::journals(stack))?.into_iter().map(|name| name.text);
+        for name in names.filter(|name| is_kept(name)) {
             let path = format!("{}/{name}", layout::journals(stack));
             let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file))
             else {
@@ -160,6 +190,7 @@ impl LocalStore {
             let base = u64::try_from(journal.header.base).unwrap_or(0);
             let entries = journal.entries.len();
             orphans.push(Orphan {
+                replayed: name.ends_with(DAMAGED),
                 journal: name,
                 started: super::leases::moment(&holder.since),
                 holder,
@@ -169,6 +200,18 @@ impl LocalStore {
             });
         }
         Ok(orphans)
+    }
+
+    /// Sets aside for good a journal that somebody has dealt with. A name that is no orphan's is refused.
+    pub(crate) fn settle_orphan(&self, stack: &StackId, journal: &str) -> Result<()> {
+        let path = format!("{}/{journal}", layout::journals(stack));
+        let known = disk::list(self.disk(), &layout::journals(stack))?;
+        if !is_kept(journal) || !known.iter().any(|name| name.text == journal) {
+            let source = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such orphan");
+            return Err(Error::Io { action: "settling", path: self.disk().location(&path), source });
+        }
+        disk::rename(self.disk(), &path, &format!("{path}{SETTLED}"))?;
+        disk::sync_folder(self.disk(), &layout::journals(stack))
     }
 
     pub(crate) fn journal_names(&self, stack: &StackId, ending: &str) -> Result<Vec<String>> {

@@ -4,10 +4,11 @@
 //! lease after a crash runs the rest of it if the first was done, and forgets it if not.
 
 use super::checkpoint;
+use super::commit::Writer;
 use super::{LocalStore, layout};
 use crate::disk;
-use crate::{Error, LeaseInfo, Relocation, Result, RevisionInfo, StackId};
-use drystone_model::record;
+use crate::{Error, Relocation, Result, RevisionInfo, StackId};
+use drystone_model::{Snapshot, record};
 use serde::{Deserialize, Serialize};
 
 record! {
@@ -34,19 +35,19 @@ const INTENT: &str = "relocation.json";
 const NOTE: &str = "trash.json";
 
 impl LocalStore {
-    pub(crate) fn relocate(&self, stack: &StackId, lease: &LeaseInfo, to: Relocation) -> Result<()> {
-        let files = self.leases(stack);
-        files.check(&lease.nonce).map_err(|failure| super::commit::failed(stack, failure))?;
+    /// Moves a stack. The target's lease is taken first, then everything happens under the stack's own guard, so that
+    /// a holder that lost its lease moves nothing; two guards are never waited for at once.
+    pub(crate) fn relocate(&self, stack: &StackId, writer: Writer<'_>, to: Relocation) -> Result<()> {
         match to {
             Relocation::To { stack: target, snapshot } => {
-                self.rename_stack(stack, lease, &target, snapshot.map(|it| *it))
+                self.rename_stack(stack, writer, &target, snapshot.map(|it| *it))
             }
-            Relocation::Trash { note } => self.trash_stack(stack, lease, note).map(drop),
+            Relocation::Trash { note } => self.trash_stack(stack, writer, note).map(drop),
             Relocation::Nowhere => {
-                let folder = self.trash_stack(stack, lease, None)?;
+                let folder = self.trash_stack(stack, writer, None)?;
                 self.remove_tree(&folder)
             }
-            Relocation::FromTrash { id } => self.restore_stack(stack, &id),
+            Relocation::FromTrash { id } => self.restore_stack(stack, writer, &id),
         }
     }
 
@@ -97,14 +98,16 @@ impl LocalStore {
     fn rename_stack(
         &self,
         stack: &StackId,
-        lease: &LeaseInfo,
+        writer: Writer<'_>,
         target: &StackId,
-        snapshot: Option<drystone_model::Snapshot>,
+        snapshot: Option<Snapshot>,
     ) -> Result<()> {
         let target_files = self.leases(target);
         let target_guard = target_files.guard()?;
         let target_lease = target_files.take(&target_guard, &crate::Claim::new("stack rename"))?;
-        let renamed = self.rename_to_leased(stack, lease, target, snapshot);
+        drop(target_guard);
+        let renamed = self.rename_to_leased(stack, writer, target, snapshot);
+        let _target_guard = target_files.guard()?;
         target_files.release(&target_lease.info)?;
         renamed
     }
@@ -112,44 +115,60 @@ impl LocalStore {
     fn rename_to_leased(
         &self,
         stack: &StackId,
-        lease: &LeaseInfo,
+        writer: Writer<'_>,
         target: &StackId,
-        snapshot: Option<drystone_model::Snapshot>,
+        snapshot: Option<Snapshot>,
     ) -> Result<()> {
-        let document =
-            checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
+        let files = self.leases(stack);
+        let _guard = self.guard_for(&files, writer)?;
+        let document = self.document(stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
         if checkpoint::locate(self.disk(), target)?.is_some() {
             return Err(Error::AlreadyExists { stack: target.clone() });
         }
         let previous = self.adopt(stack, &document)?;
-        let byte_strings = self.parse(&document.located.path, &document.text)?.byte_strings;
-        let resources = snapshot.as_ref().map_or(0, |snapshot| snapshot.resources.len());
-        let text = self.render(target, snapshot, byte_strings)?;
-        let hash = checkpoint::hash(&text);
+        let byte_strings = document.outline.byte_strings;
+        // In the folder of this stack's lease: that it is gone from there says that the move happened, so only a
+        // holder of this lease may delete it.
+        let folder = layout::lease(stack);
+        let (staged, renamed, text) =
+            self.stage_snapshot(target, Some(&folder), snapshot, byte_strings, &document.outline)?;
         let revisions = self.revisions(stack);
         let info = RevisionInfo {
             number: i64::try_from(revisions.next()?).unwrap_or(i64::MAX),
             parent: i64::try_from(previous).ok(),
             time: self.host().now().to_string(),
             title: format!("renamed from {stack}"),
-            by: format!("{}@{}", lease.user, lease.host),
-            hash: hash.clone(),
-            resources: i64::try_from(resources).unwrap_or(i64::MAX),
+            by: format!("{}@{}", writer.lease.user, writer.lease.host),
+            hash: renamed.hash.clone(),
+            resources: renamed.outline.resources,
             ..RevisionInfo::default()
         };
-        revisions.prepare(&info, &text)?;
-        let staged = checkpoint::stage(self.disk(), target, &text, self.options().compression)?;
-        let mut moves = vec![staged.names()];
+        revisions.prepare(&info, revisions.stage(&text)?, Some(&renamed))?;
+        drop(text);
+        let old = document.located.path;
+        let mut moves = vec![staged.keep()];
+        moves.extend(self.leftovers(target)?);
         moves.push((layout::own(stack), layout::own(target)));
         moves.push((layout::tags(stack), layout::tags(target)));
         moves.extend(self.history_moves(stack, target)?);
-        moves.push((document.located.path.clone(), format!("{}.bak", document.located.path)));
+        moves.push((old.clone(), format!("{old}.bak")));
         self.relocate_by(stack, moves)?;
-        self.revisions(target).settle(Some(&hash))?;
-        for leftover in [layout::tags(stack), document.located.path] {
+        self.revisions(target).settle(Some(&renamed.hash))?;
+        for leftover in [layout::tags(stack), old] {
             disk::remove_if_there(self.disk(), &format!("{leftover}.attrs"))?;
         }
         Ok(())
+    }
+
+    /// What is left of ours under a name whose checkpoint another tool removed: it is set aside before another stack
+    /// takes the name.
+    fn leftovers(&self, stack: &StackId) -> Result<Option<(String, String)>> {
+        let own = layout::own(stack);
+        if disk::list(self.disk(), &own)?.is_empty() {
+            return Ok(None);
+        }
+        let id = self.host().now().as_nanosecond().to_string();
+        Ok(Some((own, format!("{}/own", layout::trashed(stack, &id)))))
     }
 
     /// History files carry the stack's name in theirs.
@@ -167,16 +186,17 @@ impl LocalStore {
     }
 
     /// Moves the stack to a folder of the trash, and says which.
-    fn trash_stack(&self, stack: &StackId, lease: &LeaseInfo, note: Option<String>) -> Result<String> {
-        let document =
-            checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
+    fn trash_stack(&self, stack: &StackId, writer: Writer<'_>, note: Option<String>) -> Result<String> {
+        let files = self.leases(stack);
+        let _guard = self.guard_for(&files, writer)?;
+        let document = self.document(stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
         self.adopt(stack, &document)?;
         let now = self.host().now();
         let folder = layout::trashed(stack, &now.as_nanosecond().to_string());
         let note = TrashNote {
             stack: stack.qualified(),
             removed: now.to_string(),
-            by: format!("{}@{}", lease.user, lease.host),
+            by: format!("{}@{}", writer.lease.user, writer.lease.host),
             note,
             ..TrashNote::default()
         };
@@ -207,7 +227,9 @@ impl LocalStore {
         Ok(folder)
     }
 
-    fn restore_stack(&self, stack: &StackId, id: &str) -> Result<()> {
+    fn restore_stack(&self, stack: &StackId, writer: Writer<'_>, id: &str) -> Result<()> {
+        let files = self.leases(stack);
+        let _guard = self.guard_for(&files, writer)?;
         if checkpoint::locate(self.disk(), stack)?.is_some() {
             return Err(Error::AlreadyExists { stack: stack.clone() });
         }
@@ -223,6 +245,8 @@ impl LocalStore {
             .collect();
         // The checkpoint first: it makes the stack exist.
         moves.sort_by_key(|(from, _)| super::reads::stack_of(from).is_none());
+        let leftovers = self.leftovers(stack)?;
+        moves.splice(1.min(moves.len())..1.min(moves.len()), leftovers);
         moves.push((format!("{folder}/history"), layout::history(stack)));
         moves.push((format!("{folder}/backups"), layout::backups(stack)));
         moves.push((format!("{folder}/own"), layout::own(stack)));
