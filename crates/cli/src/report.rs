@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 /// The exit code, stable and documented in `docs/reference/exit-codes.md`. Up to 9 they are the stock CLI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExitCode {
+pub(crate) enum ExitCode {
     /// Something that has no code of its own.
     General = 1,
     /// The command line or a settings file is not right.
@@ -30,46 +30,46 @@ pub enum ExitCode {
 
 /// A failed command.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The exit code.
-    pub code: ExitCode,
+    pub(crate) code: ExitCode,
     /// What and where, one line.
-    pub message: String,
+    pub(crate) message: String,
     /// What adds to it, a line each.
-    pub details: Vec<String>,
+    pub(crate) details: Vec<String>,
     /// What to do next.
-    pub hints: Vec<String>,
+    pub(crate) hints: Vec<String>,
 }
 
 /// The result of a command.
-pub type Outcome<T = ()> = Result<T, Failure>;
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     /// A failure with nothing but a message.
-    pub fn new(code: ExitCode, message: impl Display) -> Self {
+    pub(crate) fn new(code: ExitCode, message: impl Display) -> Self {
         Self { code, message: message.to_string(), details: Vec::new(), hints: Vec::new() }
     }
 
     /// A failure that has no code of its own.
-    pub fn general(message: impl Display) -> Self {
+    pub(crate) fn general(message: impl Display) -> Self {
         Self::new(ExitCode::General, message)
     }
 
     /// A command line or a settings file that is not right.
-    pub fn configuration(message: impl Display) -> Self {
+    pub(crate) fn configuration(message: impl Display) -> Self {
         Self::new(ExitCode::Configuration, message)
     }
 
     /// Adds a line below the message.
     #[must_use]
-    pub fn detail(mut self, detail: impl Display) -> Self {
+    pub(crate) fn detail(mut self, detail: impl Display) -> Self {
         self.details.push(detail.to_string());
         self
     }
 
     /// Adds what to do next.
     #[must_use]
-    pub fn hint(mut self, hint: impl Display) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Display) -> Self {
         self.hints.push(hint.to_string());
         self
     }

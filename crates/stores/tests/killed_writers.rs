@@ -13,7 +13,8 @@ const FOLDER: &str = "DRYSTONE_WRITER_FOLDER";
 
 /// With checkpoints so often that some kills fall into one.
 fn open(folder: &Path) -> LocalStore {
-    let options = LocalOptions { checkpoint_interval: Some(Duration::from_millis(5)), ..LocalOptions::default() };
+    let options =
+        LocalOptions { checkpoint_interval: Some(Duration::from_millis(5)), ..LocalOptions::default() };
     LocalStore::open(folder, options).expect("a store")
 }
 

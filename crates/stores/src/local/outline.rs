@@ -46,7 +46,7 @@ impl Outline {
             written: peeked.state.is_some(),
             resources: peeked.state.map_or(0, |state| i64::try_from(state.resources).unwrap_or(i64::MAX)),
             byte_strings: peeked.version >= 4
-                && peeked.features.iter().any(|name| name == pulumi::Feature::ByteString.name()),
+                && peeked.features.iter().any(|name| name == drystone_model::Feature::ByteString.name()),
             config: body.config,
             members,
             envelope_members: envelope_extra.0,
