@@ -165,6 +165,40 @@ fn what_cannot_be_made_is_refused_and_nothing_changes() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn without_its_settings_a_stack_is_not_made() {
+    let sandbox = Sandbox::new();
+    sandbox.write("Pulumi.yaml", "name: shop\nruntime: yaml\nstackConfigDir: /proc/nowhere\n");
+    let ended = sandbox.drystone(&["stack", "init", "dev"]);
+    assert_eq!(ended.code, 2, "{ended:#?}");
+    assert!(ended.stderr.contains("/proc/nowhere") && ended.stderr.contains("was not made"), "{ended:#?}");
+    assert_eq!(sandbox.ok(&["stack", "ls", "--json"]), "[]\n");
+    assert_eq!(list(&sandbox, &["--trash"]), json!([]));
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_refused_and_kept() {
+    let sandbox = with_dev();
+    let path = sandbox.project().join("Pulumi.dev.yaml");
+    std::fs::write(&path, b"config: \xff\xfe").expect("a file");
+    let before = stock_files(&sandbox);
+    let ended = sandbox.drystone(&["stack", "rm", "--yes"]);
+    assert_eq!(ended.code, 2, "{ended:#?}");
+    assert!(
+        ended.stderr.contains("Pulumi.dev.yaml") && ended.stderr.contains("--preserve-config"),
+        "{ended:#?}"
+    );
+    assert_eq!(stock_files(&sandbox), before);
+    sandbox.ok(&["stack", "rm", "--yes", "--preserve-config"]);
+    assert!(path.exists());
+    sandbox.write("Pulumi.dev.yaml", "config: [\n");
+    let ended = sandbox.drystone(&["stack", "init", "dev"]);
+    assert_eq!(ended.code, 2, "{ended:#?}");
+    assert!(ended.stderr.contains("Pulumi.dev.yaml:"), "where it is wrong: {ended:#?}");
+    assert_eq!(sandbox.read("Pulumi.dev.yaml"), "config: [\n");
+}
+
+#[test]
 fn a_backend_that_cannot_be_written_is_refused() {
     let mut sandbox = Sandbox::new();
     let file = sandbox.project().join("Pulumi.yaml");

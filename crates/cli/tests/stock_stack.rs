@@ -180,3 +180,27 @@ fn s14_cancel_frees_what_the_other_holds() {
     assert_eq!((sandbox.stock(&["cancel"]).code, sandbox.drystone(&["cancel"]).code), (0, 0));
     same(&sandbox, &["stack", "ls", "--json"]);
 }
+
+#[test]
+#[ignore = "needs the stock Pulumi CLI: run by cargo xtask test"]
+fn s14_a_directory_without_projects_is_shared_too() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("PULUMI_DIY_BACKEND_LEGACY_LAYOUT", "true");
+    sandbox.set("PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR", "true");
+    sandbox.ok(&["stack", "init", "dev"]);
+    import(&sandbox, "dev");
+    sandbox.stock_ok(&["stack", "init", "qa"]);
+    same(&sandbox, &["stack", "ls", "--json"]);
+    same(&sandbox, &["stack", "ls", "--all", "--json"]);
+    sandbox.ok(&["stack", "select", "dev"]);
+    sandbox.ok(&["stack", "rename", "prod"]);
+    let exported = sandbox.stock_ok(&["stack", "export"]);
+    assert!(exported.contains("urn:pulumi:prod::shop::pulumi:pulumi:Stack::shop-prod"), "{exported}");
+    sandbox.stock_ok(&["stack", "rename", "dev"]);
+    same(&sandbox, &["stack", "output", "--json", "--show-secrets"]);
+    sandbox.ok(&["stack", "rm", "qa", "--yes"]);
+    sandbox.stock_ok(&["stack", "rm", "dev", "--yes", "--force"]);
+    assert_eq!(sandbox.ok(&["stack", "ls", "--json"]), "[]\n");
+    sandbox.ok(&["stack", "restore", "qa"]);
+    same(&sandbox, &["stack", "ls", "--json"]);
+}
