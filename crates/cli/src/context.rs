@@ -151,7 +151,7 @@ impl Context {
     /// The settings file of a stack.
     pub(crate) fn stack_file(&self, project: &Project, stack: &StackId) -> Outcome<StackFile> {
         let path = project.stack_settings_path(stack.name());
-        StackFile::open(&path, Some(&project.name)).map_err(Failure::configuration)
+        StackFile::open(&path, Some(&project.name)).map_err(|error| Failure::configuration_error(&error))
     }
 
     /// What opens the secrets of a snapshot. Fails only on use.

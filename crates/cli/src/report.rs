@@ -60,6 +60,17 @@ impl Failure {
         Self::new(ExitCode::Configuration, message)
     }
 
+    /// The same, with what the error says of its causes below.
+    pub(crate) fn configuration_error(error: &dyn std::error::Error) -> Self {
+        let mut failure = Self::configuration(error);
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            failure = failure.detail(error);
+            cause = error.source();
+        }
+        failure
+    }
+
     /// Adds a line below the message.
     #[must_use]
     pub(crate) fn detail(mut self, detail: impl Display) -> Self {

@@ -101,7 +101,7 @@ pub(super) async fn create(
         let source = backend.stack_id(source, Some(&project.name))?;
         copy_config(context, backend, project, &source, &manager, &mut file).await?;
     }
-    file.render().map_err(Failure::configuration)?;
+    file.render().map_err(|error| Failure::configuration_error(&error))?;
 
     let lease = context.lease(backend, stack, "stack init").await?;
     let made = async {
@@ -117,7 +117,7 @@ pub(super) async fn create(
         lease.commit(commit).await?;
         if let Err(error) = file.save() {
             lease.relocate(Relocation::Nowhere).await?;
-            return Err(Failure::configuration(error).hint("the stack was not made"));
+            return Err(Failure::configuration_error(&error).hint("the stack was not made"));
         }
         Ok::<_, Failure>(())
     };

@@ -97,7 +97,9 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Outcome {
     let mut rows = vec![["NAME", "LAST UPDATE", "RESOURCES"].map(str::to_owned).to_vec()];
     for (name, summary) in &stacks {
         let star = if current.as_ref() == Some(&summary.stack) { "*" } else { "" };
-        let updated = match backend.store().describe(&summary.stack).await?.holders.first() {
+        // Damaged tags of one stack do not hide the others.
+        let holders = backend.store().describe(&summary.stack).await.unwrap_or_default().holders;
+        let updated = match holders.first() {
             Some(holder) if !holder.dead => format!("in progress by {}@{}", holder.user, holder.host),
             _ => summary.last_update.as_deref().and_then(moment).map_or_else(|| "never".to_owned(), ago_now),
         };

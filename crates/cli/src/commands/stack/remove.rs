@@ -7,7 +7,7 @@ use crate::terminal;
 use clap::Args;
 use drystone_model::{ROOT_STACK_TYPE, Snapshot};
 use drystone_stores::{At, Error as StoreError, Relocation};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
@@ -63,7 +63,8 @@ pub(crate) async fn run(context: &Context, args: RemoveArgs) -> Outcome {
         .as_ref()
         .filter(|project| stack.project().is_none_or(|own| own == project.name))
         .map(|project| project.stack_settings_path(stack.name()));
-    let note = settings_path.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+    let note =
+        settings_path.as_deref().map(|path| settings_text(path, args.preserve_config)).transpose()?.flatten();
 
     let lease = context.lease(&backend, &stack, "stack rm").await?;
     let removed = async {
@@ -99,6 +100,16 @@ pub(crate) async fn run(context: &Context, args: RemoveArgs) -> Outcome {
         terminal::note(format!("undo: drystone stack restore {shown}"));
     }
     Ok(())
+}
+
+/// The settings, which go to the trash with the stack. Those that cannot be read are not deleted either.
+fn settings_text(path: &Path, preserved: bool) -> Outcome<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if preserved || error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::configuration(format!("{}: {error}", path.display()))
+            .hint("keep the file with `--preserve-config`; nothing was changed")),
+    }
 }
 
 /// Refuses a stack that still has resources. The root alone is none.

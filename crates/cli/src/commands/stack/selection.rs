@@ -11,7 +11,7 @@ use drystone_workspace::project::Project;
 pub(super) fn select(context: &Context, backend: &Backend, project: &Project, stack: &StackId) -> Outcome {
     let mut file = open(context, project)?;
     file.selections.select(&backend.url, &stack.qualified());
-    file.save().map_err(Failure::configuration)
+    file.save().map_err(|error| Failure::configuration_error(&error))
 }
 
 /// Forgets the selection, and says whether there was one.
@@ -21,7 +21,7 @@ pub(super) fn unselect(context: &Context, backend: &Backend, project: &Project) 
         return Ok(false);
     }
     file.selections.unselect(&backend.url);
-    file.save().map_err(Failure::configuration)?;
+    file.save().map_err(|error| Failure::configuration_error(&error))?;
     Ok(true)
 }
 
@@ -38,5 +38,5 @@ pub(super) fn current(context: &Context, backend: &Backend, project: &Project) -
 }
 
 fn open(context: &Context, project: &Project) -> Outcome<SelectionsFile> {
-    SelectionsFile::open(&context.environment, project).map_err(Failure::configuration)
+    SelectionsFile::open(&context.environment, project).map_err(|error| Failure::configuration_error(&error))
 }

@@ -85,7 +85,7 @@ fn line(resource: &Resource, place: &Place, has_children: bool, shown: Shown) ->
         Branch::Middle => "├─ ",
         Branch::Last => "└─ ",
     };
-    let below = format!("{}{}   ", place.inner_prefix(), if has_children { "│  " } else { "   " });
+    let below = format!("{}{}", place.inner_prefix(), if has_children { "│  " } else { "   " });
     let mut more = Vec::new();
     if shown.urns {
         more.push(format!("{below}URN: {}", resource.urn));
@@ -153,12 +153,12 @@ mod tests {
         let after = resource("a:b:C", "after", root.urn.as_str());
         let shown = Shown { ids: true, urns: false };
         insta::assert_snapshot!(render(&[root, group, provider, inner, after], shown), @"
-        pulumi:pulumi:Stack       shop-dev
-        ├─ my:mod:Group           g
-        │  └─ a:b:C               inner  (protected)
-        │           ID: i-1
-        ├─ a:b:C                  after
-        └─ pulumi:providers:a     default
+        pulumi:pulumi:Stack    shop-dev
+        ├─ my:mod:Group        g
+        │  └─ a:b:C            inner  (protected)
+        │        ID: i-1
+        ├─ a:b:C               after
+        └─ pulumi:providers:a  default
         ");
     }
 
