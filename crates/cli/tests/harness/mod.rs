@@ -131,7 +131,8 @@ impl Sandbox {
 
 /// A deployment with the root, a provider, and components and custom resources that refer to each other.
 pub(crate) fn deployment() -> String {
-    let provider = "urn:pulumi:dev::shop::pulumi:providers:random::default::0a1b2c3d-0000-4000-8000-000000000001";
+    let provider =
+        "urn:pulumi:dev::shop::pulumi:providers:random::default::0a1b2c3d-0000-4000-8000-000000000001";
     serde_json::json!({
         "version": 3,
         "deployment": {
