@@ -156,6 +156,14 @@ fn one_value_is_printed_as_it_is_or_as_json() {
 }
 
 #[test]
+fn control_characters_arrive() {
+    let sandbox = shop();
+    let text = "\u{1b}[31mred\u{7}\u{8}\u{7f}\u{2028}";
+    sandbox.ok(&["config", "set", "text", text]);
+    assert_eq!(sandbox.ok(&["config", "get", "text"]), format!("{text}\n"));
+}
+
+#[test]
 fn comments_and_the_order_of_the_file_stay() {
     let sandbox = shop();
     let text = "# Owned by payments.\nconfig:\n  shop:b: 2   # two\n  # The first.\n  shop:a: \"1\"\n";
