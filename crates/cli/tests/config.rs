@@ -491,7 +491,7 @@ fn another_settings_file_can_be_named() {
     assert!(!sandbox.project().join("Pulumi.dev.yaml").exists());
     sandbox.ok(&["config", "--config-file", "other.json", "set", "a", "1"]);
     assert_eq!(sandbox.read("other.json"), "{\n    \"config\": {\n        \"shop:a\": \"1\"\n    }\n}\n");
-    refused(&sandbox, &["config", "--config-file", "other.toml"], 12, "ends neither with");
+    refused(&sandbox, &["config", "--config-file", "other.toml"], CONFIGURATION, "ends neither with");
 }
 
 #[test]
@@ -525,6 +525,30 @@ fn a_settings_file_that_is_none_is_refused_with_its_place() {
         refused(&sandbox, &["config"], CONFIGURATION, words);
         refused(&sandbox, &["config", "set", "x", "1"], CONFIGURATION, words);
     }
+}
+
+#[test]
+fn a_settings_file_that_cannot_be_read_says_why() {
+    let sandbox = shop();
+    std::fs::create_dir(sandbox.project().join("folder.yaml")).expect("a folder");
+    let ended = sandbox.drystone(&["config", "set", "a", "1", "--config-file", "folder.yaml"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (12, ""), "{ended:#?}");
+    assert!(ended.stderr.contains("folder.yaml`: Is a directory"), "{ended:#?}");
+}
+
+#[test]
+fn secrets_of_a_key_service_are_refused_and_the_rest_works() {
+    let sandbox = shop();
+    let text =
+        "secretsprovider: awskms://alias/x\nencryptedkey: AAAA\nconfig:\n  shop:key:\n    secure: v1:AA:AA\n";
+    sandbox.write("Pulumi.dev.yaml", text);
+    for arguments in [&["config", "get", "key"] as &[&str], &["config", "set", "--secret", "other", "x"]] {
+        let ended = refused(&sandbox, arguments, AUTHENTICATION, "secrets provider `awskms`");
+        assert!(ended.stderr.contains("hint: move the stack to a passphrase"), "{ended:#?}");
+    }
+    sandbox.ok(&["config", "set", "plain", "x"]);
+    assert_eq!(sandbox.read("Pulumi.dev.yaml"), format!("{text}  shop:plain: x\n"));
+    assert_eq!(sandbox.ok(&["config"]), "KEY    VALUE\nkey    [secret]\nplain  x\n");
 }
 
 #[test]
