@@ -31,10 +31,9 @@ pub(crate) fn line(text: impl std::fmt::Display) {
     data(&format!("{text}\n"));
 }
 
-/// Lets something write data to stdout, buffered.
+/// Lets something write data to stdout, buffered. Every byte arrives: control characters are data too.
 pub(crate) fn data_with(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
-    let mut out =
-        std::io::BufWriter::with_capacity(1 << 16, anstream::AutoStream::auto(std::io::stdout().lock()));
+    let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     finish(write(&mut out).and_then(|()| out.flush()));
 }
 
@@ -58,7 +57,7 @@ pub(crate) fn plain_data_with(write: impl FnOnce(&mut dyn Write) -> std::io::Res
 /// Prints a value as JSON with an indent of two, as the stock CLI does.
 pub(crate) fn json<T: serde::Serialize>(value: &T) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => line(text),
+        Ok(text) => line(text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")),
         Err(error) => error_line(&format!("error: {error}")),
     }
 }

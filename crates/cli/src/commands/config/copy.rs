@@ -42,10 +42,7 @@ pub(crate) async fn run(context: &Context, place: &Place, args: &CopyArgs) -> Ou
 fn one(context: &Context, source: &Opened, destination: &mut Opened, key: &str, is_path: bool) -> Outcome {
     let locator = source.locate(key, is_path)?;
     let Some(value) = source.file.settings.config.get(&locator) else {
-        let name = locator.pretty(Some(&source.project.name));
-        let stack = source.stack.name();
-        return Err(Failure::general(format!("configuration key '{name}' not found for stack '{stack}'"))
-            .hint(format!("list what there is with `drystone config --stack {stack}`")));
+        return Err(source.missing(&locator));
     };
     let only = Config::from_iter([(locator.key.clone(), value.into_owned())]);
     let resealed = source.reseal_for(context, &only, destination)?;

@@ -3,7 +3,7 @@
 use super::Place;
 use super::settings::{Opened, internal};
 use crate::context::Context;
-use crate::report::{Failure, Outcome};
+use crate::report::Outcome;
 use crate::terminal;
 use clap::Args;
 use drystone_workspace::Value;
@@ -32,10 +32,7 @@ pub(crate) async fn run(context: &Context, place: &Place, args: &GetArgs) -> Out
     let locator = opened.locate(&args.key, args.path)?;
     let config = opened.effective()?;
     let Some(value) = config.get(&locator) else {
-        let name = locator.pretty(Some(&opened.project.name));
-        let stack = opened.stack.name();
-        return Err(Failure::general(format!("configuration key '{name}' not found for stack '{stack}'"))
-            .hint(format!("list what there is with `drystone config --stack {stack}`")));
+        return Err(opened.missing(&locator));
     };
     let shown = show(context, &opened, locator.key, value.into_owned())?;
     if args.json {

@@ -37,10 +37,12 @@ pub(crate) async fn run(context: &Context, place: &Place, args: &ListArgs) -> Ou
         terminal::json(&by_name);
         return Ok(());
     }
-    let mut rows = vec![vec!["KEY".to_owned(), "VALUE".to_owned()]];
-    rows.extend(
-        shown.into_iter().map(|(key, shown)| vec![key.pretty(Some(&opened.project.name)), shown.text]),
-    );
-    terminal::data(&terminal::table(&rows));
+    let rows: Vec<(String, String)> =
+        shown.into_iter().map(|(key, shown)| (key.pretty(Some(&opened.project.name)), shown.text)).collect();
+    let width = rows.iter().map(|(key, _)| key.chars().count()).fold("KEY".len(), usize::max);
+    let indent = format!("\n{:width$}  ", "");
+    let mut table = vec![vec!["KEY".to_owned(), "VALUE".to_owned()]];
+    table.extend(rows.into_iter().map(|(key, value)| vec![key, value.replace('\n', &indent)]));
+    terminal::data(&terminal::table(&table));
     Ok(())
 }

@@ -7,10 +7,10 @@ use crate::report::{ExitCode, Failure, Outcome};
 use drystone_model::SecretsProvider;
 use drystone_secrets::{Error as SecretsError, Manager, Plaintext};
 use drystone_stores::{At, Error as StoreError, StackId};
-use drystone_workspace::Value;
-use drystone_workspace::config::{Config, KeyError, Locator, apply_project};
+use drystone_workspace::config::{Config, Locator, apply_project};
 use drystone_workspace::project::Project;
 use drystone_workspace::stack::{StackFile, StackFileError};
+use drystone_workspace::{FileError, Value};
 use std::error::Error;
 
 /// The settings of a stack that exists.
@@ -36,11 +36,11 @@ impl Opened {
             Err(StoreError::Corrupt { .. } | StoreError::Unsupported { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        let file = match &place.config_file {
-            Some(path) => StackFile::open(&context.environment.resolve(path), Some(&project.name))
-                .map_err(file_failure)?,
-            None => context.stack_file(&project, &stack)?,
+        let path = match &place.config_file {
+            Some(path) => context.environment.resolve(path),
+            None => project.stack_settings_path(stack.name()),
         };
+        let file = StackFile::open(&path, Some(&project.name)).map_err(file_failure)?;
         Ok(Self { project, backend, stack, file, state_provider })
     }
 
@@ -57,7 +57,18 @@ impl Opened {
 
     /// Reads a key, or a path that starts with one.
     pub(super) fn locate(&self, key: &str, is_path: bool) -> Outcome<Locator> {
-        Locator::parse(Some(&self.project.name), key, is_path).map_err(key_failure)
+        Locator::parse(Some(&self.project.name), key, is_path).map_err(|error| {
+            Failure::configuration(format!("invalid configuration key: {error}"))
+                .hint("a key is `name`, or `namespace:name` for a provider or another project")
+        })
+    }
+
+    /// The failure of somebody who asked for a value that is not there.
+    pub(super) fn missing(&self, locator: &Locator) -> Failure {
+        let name = locator.pretty(Some(&self.project.name));
+        let stack = self.stack.name();
+        Failure::general(format!("configuration key '{name}' not found for stack '{stack}'"))
+            .hint(format!("list what there is with `drystone config --stack {stack}`"))
     }
 
     /// The texts behind all ciphertexts of a configuration. Nothing is unlocked when there are none.
@@ -102,7 +113,10 @@ impl Opened {
                 Manager::with_passphrase(context.keyring(), &passphrase).map_err(secrets_failure)?
             }
         };
-        let sealed = manager.crypter().encrypt(&plaintexts.iter().collect::<Vec<_>>()).map_err(unwrapped)?;
+        let sealed = manager
+            .crypter()
+            .encrypt(&plaintexts.iter().collect::<Vec<_>>())
+            .map_err(|error| unwrapped(&error))?;
         self.adopt(&manager)?;
         Ok(sealed)
     }
@@ -153,11 +167,11 @@ impl Opened {
             .hint("bring the salt back from an older version of the file, or set the secrets again"));
         };
         let batch: Vec<&str> = ciphertexts.iter().map(String::as_str).collect();
-        manager.crypter().decrypt(&batch).map_err(|error| self.unsealing_failure(config, &batch, error))
+        manager.crypter().decrypt(&batch).map_err(|error| self.unsealing_failure(config, &batch, &error))
     }
 
     /// A failure to open, with the key of the value that does not open.
-    fn unsealing_failure(&self, config: &Config, batch: &[&str], error: SecretsError) -> Failure {
+    fn unsealing_failure(&self, config: &Config, batch: &[&str], error: &SecretsError) -> Failure {
         let index = match error.cause() {
             SecretsError::Unauthentic { index } | SecretsError::MalformedCiphertext { index, .. } => *index,
             _ => return unwrapped(error),
@@ -184,13 +198,14 @@ impl Opened {
 }
 
 /// A failure of the secrets without the words of the crypter around it.
-fn unwrapped(error: SecretsError) -> Failure {
-    secrets_failure(error.cause().clone())
-}
-
-pub(super) fn key_failure(error: KeyError) -> Failure {
-    Failure::configuration(format!("invalid configuration key: {error}"))
-        .hint("a key is `name`, or `namespace:name` for a provider or another project")
+fn unwrapped(error: &SecretsError) -> Failure {
+    match error.cause() {
+        cause @ (SecretsError::Unsupported { .. } | SecretsError::UnknownKind { .. }) => {
+            Failure::new(ExitCode::Authentication, cause)
+                .hint("move the stack to a passphrase with the stock CLI: `pulumi stack change-secrets-provider passphrase`")
+        }
+        cause => secrets_failure(cause.clone()),
+    }
 }
 
 /// An error with its causes in one line.
@@ -212,6 +227,7 @@ pub(super) fn file_failure(error: StackFileError) -> Failure {
     match &error {
         StackFileError::Changed { .. } => chain(error).hint("run the command again"),
         StackFileError::Entangled { .. } => chain(error).hint("nothing was changed; edit the file by hand"),
+        StackFileError::File(FileError::Format { .. }) => chain(error),
         StackFileError::File(_) => Failure { code: ExitCode::Unavailable, ..chain(error) }
             .hint("nothing was changed; check the file's path and mode"),
         StackFileError::Invalid { .. } => chain(error),

@@ -56,11 +56,10 @@ fn known_bits(part: &str) -> Option<f64> {
 
 /// From how many characters those of a text are taken.
 fn alphabet(text: &str) -> f64 {
-    let kinds: [(fn(char) -> bool, f64); 4] = [
-        (|c| c.is_lowercase(), 26.0),
-        (|c| c.is_uppercase(), 26.0),
-        (|c| c.is_numeric(), 10.0),
-        (|c| !c.is_alphanumeric(), 33.0),
-    ];
-    kinds.iter().filter(|(is_kind, _)| text.chars().any(is_kind)).map(|(_, size)| size).sum::<f64>().max(1.0)
+    let size_if = |has_some: bool, size: f64| if has_some { size } else { 0.0 };
+    let size = size_if(text.chars().any(char::is_lowercase), 26.0)
+        + size_if(text.chars().any(char::is_uppercase), 26.0)
+        + size_if(text.chars().any(char::is_numeric), 10.0)
+        + size_if(text.chars().any(|character| !character.is_alphanumeric()), 33.0);
+    size.max(1.0)
 }
