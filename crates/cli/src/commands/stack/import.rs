@@ -60,7 +60,9 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
         byte_strings,
         ..Commit::default()
     };
+    let working = terminal::working("Writing the state");
     let committed = lease.commit(commit).await;
+    drop(working);
     let released = lease.release().await;
     let committed = committed?;
     released?;
@@ -87,7 +89,9 @@ fn read(args: &ImportArgs) -> Outcome<(Snapshot, bool)> {
         Failure::general(format!("could not open {name}: {error}"))
             .hint("name a file with `--file`, or pipe the document to standard input")
     })?;
+    let working = terminal::working("Reading the document");
     let document = Document::read(&bytes).map_err(|error| unreadable(&name, &error))?;
+    drop(working);
     let (snapshot, byte_strings) = match document {
         Document::Checkpoint(checkpoint) => (checkpoint.snapshot, checkpoint.byte_strings),
         Document::Export(export) => (export.snapshot, export.byte_strings),

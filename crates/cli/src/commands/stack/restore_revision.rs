@@ -26,7 +26,7 @@ pub(super) async fn restore(
     context: &Context,
     backend: &Backend,
     stack: &StackId,
-    revisions: &Revisions,
+    revisions: Revisions,
     restoring: Restoring,
 ) -> Outcome {
     let Restoring { number, yes, .. } = restoring;
@@ -64,7 +64,9 @@ pub(super) async fn restore(
             return Err(Failure::new(ExitCode::Cancelled, "cancelled: nothing was changed"));
         }
     }
-    let committed = commit(context, backend, stack, revisions, restoring, old).await?;
+    let shown = revisions.hash().map(str::to_owned);
+    drop(revisions);
+    let committed = commit(context, backend, stack, shown.as_deref(), restoring, old).await?;
     if let (Some(revision), Some(previous)) = (committed.revision, committed.previous) {
         terminal::note(format!("The state of {stack} is that of revision {number} again."));
         terminal::note(format!(
@@ -102,14 +104,13 @@ async fn commit(
     context: &Context,
     backend: &Backend,
     stack: &StackId,
-    revisions: &Revisions,
+    shown: Option<&str>,
     Restoring { title, number, .. }: Restoring,
     old: Recorded,
 ) -> Outcome<Committed> {
     let lease = context.lease(backend, stack, title).await?;
     // What was shown and agreed to must still be what is replaced.
-    let now = Revisions::load(backend, stack).await?;
-    if now.hash() != revisions.hash() {
+    if Revisions::load(backend, stack).await?.hash() != shown {
         lease.release().await?;
         return Err(Failure::new(
             ExitCode::Held,
@@ -126,7 +127,9 @@ async fn commit(
         byte_strings: old.byte_strings,
         ..Commit::default()
     };
+    let working = terminal::working("Writing the state");
     let committed = lease.commit(commit).await;
+    drop(working);
     let released = lease.release().await;
     let committed = committed?;
     released?;
