@@ -71,7 +71,7 @@ fn protected_resources_are_only_deleted_by_force() {
 }
 
 #[test]
-fn of_two_with_one_urn_nothing_depends_on_the_one_that_goes() {
+fn two_with_one_urn_are_told_apart_by_their_ids() {
     let mut all = resources();
     let mut old = pet_resource("a", &[]);
     old["delete"] = json!(true);
