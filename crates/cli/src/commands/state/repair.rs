@@ -3,12 +3,12 @@
 use super::document::StateFile;
 use super::{counted, require_approval};
 use crate::context::Context;
-use crate::edit::{Title, edit_state, tell_committed};
+use crate::edit::{Title, edit_state};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
 use drystone_model::{CyclicError, Repair, Snapshot, is_sound, repair, verify};
-use drystone_stores::At;
+use drystone_stores::{At, Committed};
 use std::path::{Path, PathBuf};
 
 /// Puts resources in order, drops references that lead nowhere, and restores what can be told from the rest. Says each
@@ -92,8 +92,17 @@ async fn repair_stack(context: &Context, yes: bool) -> Outcome {
         Ok(())
     };
     let ((), committed) = edit_state(context, &backend, &stack, title, true, edit).await?;
-    tell_committed(&committed);
+    tell_repaired(&committed);
     Ok(())
+}
+
+/// Says which revision a repair made and how to undo it: the state before is unsound, so that undoing needs a word more.
+pub(super) fn tell_repaired(committed: &Committed) {
+    if let Some(revision) = committed.revision {
+        terminal::note(format!(
+            "revision {revision}   undo: drystone stack undo --disable-integrity-checking"
+        ));
+    }
 }
 
 /// Says what a repair changes, a line a change.

@@ -87,7 +87,7 @@ async fn apply_repair(context: &Context, backend: &Backend, stack: &StackId) -> 
         Ok(())
     };
     let ((), committed) = edit_state(context, backend, stack, title, true, edit).await?;
-    tell_committed(&committed);
+    repair::tell_repaired(&committed);
     Ok(committed.revision)
 }
 
