@@ -30,7 +30,7 @@ pub enum Survival {
 }
 
 /// A disk, the processes that use it, and what is to go wrong.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct World {
     pub(crate) files: BTreeMap<u64, File>,
     pub(crate) seen: Names,
@@ -106,16 +106,27 @@ impl World {
         self.fault.take().is_none()
     }
 
+    /// Goes on from here with another seed.
+    pub fn reseed(&mut self, seed: u64) {
+        self.random = ChaCha8Rng::seed_from_u64(seed);
+    }
+
     /// How many operations there have been.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// The last operations, for messages.
+    /// Every operation there has been.
     #[must_use]
     pub fn trace(&self) -> &[String] {
-        &self.trace[self.trace.len().saturating_sub(12)..]
+        &self.trace
+    }
+
+    /// Every file that programs see, with its content.
+    #[must_use]
+    pub fn content(&self) -> Vec<(String, Vec<u8>)> {
+        self.seen.files.iter().map(|(path, file)| (path.clone(), self.files[file].content.clone())).collect()
     }
 
     /// Ends a process as `kill -9` would: its locks go, its writes stay where they are.

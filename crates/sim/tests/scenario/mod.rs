@@ -18,13 +18,23 @@ impl Machine {
         Self { world: Arc::new(Mutex::new(World::new(seed))), checkpoints }
     }
 
+    /// Another machine with what this one has on its disk.
+    pub(crate) fn fork(&self, seed: u64) -> Self {
+        let mut world = self.world.lock().unwrap().clone();
+        world.reseed(seed);
+        Self { world: Arc::new(Mutex::new(world)), checkpoints: self.checkpoints }
+    }
+
     /// The store as a process of this machine opens it.
     pub(crate) fn store(&self, process: u64) -> Result<LocalStore> {
+        self.store_with(process, LocalOptions::default())
+    }
+
+    /// The same, with options of its own.
+    pub(crate) fn store_with(&self, process: u64, options: LocalOptions) -> Result<LocalStore> {
         let disk = Arc::new(SimDisk::new(Arc::clone(&self.world), process));
-        let options = LocalOptions {
-            checkpoint_interval: self.checkpoints.then_some(Duration::from_secs(1)),
-            ..LocalOptions::default()
-        };
+        let checkpoint_interval = self.checkpoints.then_some(Duration::from_secs(1));
+        let options = LocalOptions { checkpoint_interval, ..options };
         LocalStore::with(disk, Arc::new(SimHost::new(process)), options)
     }
 
@@ -45,8 +55,20 @@ impl Machine {
         self.world.lock().unwrap().kill(process);
     }
 
+    /// Every operation so far.
     pub(crate) fn trace(&self) -> Vec<String> {
         self.world.lock().unwrap().trace().to_vec()
+    }
+
+    /// Every file with its content.
+    pub(crate) fn content(&self) -> Vec<(String, Vec<u8>)> {
+        self.world.lock().unwrap().content()
+    }
+
+    /// The last operations, for messages.
+    pub(crate) fn last_steps(&self) -> Vec<String> {
+        let trace = self.trace();
+        trace[trace.len().saturating_sub(12)..].to_vec()
     }
 }
 

@@ -106,67 +106,72 @@ pub(crate) fn start(header: Header) -> Result<Vec<u8>, serde_json::Error> {
 }
 
 /// A journal as it was read back.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ReadJournal {
-    pub(crate) header: Header,
+    /// `None` when the header is damaged. It is durable before anything is appended, so it is never torn.
+    pub(crate) header: Option<Header>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) publications: Vec<Publication>,
     /// The length up to which the file is sound; what follows is a torn tail.
     pub(crate) sound_length: usize,
-    /// Whether a frame was lost in the middle, with sound ones after it.
+    /// Whether a frame was lost, with sound ones after it.
     pub(crate) damaged: bool,
 }
 
-/// Reads a journal file. `None` when not even its header became durable: then no entry was ever acknowledged.
-pub(crate) fn read(file: &[u8]) -> Option<ReadJournal> {
+/// Reads a journal file, whatever is wrong with it.
+pub(crate) fn read(file: &[u8]) -> ReadJournal {
+    let mut journal = ReadJournal::default();
     let mut at = MAGIC.len();
-    if !file.starts_with(MAGIC) {
-        return None;
+    match frame_at(file, at).filter(|_| file.starts_with(MAGIC)) {
+        Some((Frame::Header(header), length)) => {
+            journal.header = Some(*header);
+            at += length;
+        }
+        _ => journal.damaged = true,
     }
-    let (Frame::Header(header), length) = frame_at(file, at)? else { return None };
-    at += length;
-    let mut journal = ReadJournal {
-        header: *header,
-        entries: Vec::new(),
-        publications: Vec::new(),
-        sound_length: at,
-        damaged: false,
-    };
+    journal.sound_length = at.min(file.len());
     while at < file.len() {
         let Some((frame, length)) = frame_at(file, at) else {
-            match (at + 1..file.len()).find(|&next| frame_at(file, next).is_some()) {
-                Some(next) => {
-                    journal.damaged = true;
-                    at = next;
-                    continue;
-                }
-                None => break,
-            }
+            let Some(next) = (at + 1..file.len()).find(|&next| frame_at(file, next).is_some()) else { break };
+            journal.damaged = true;
+            at = next;
+            continue;
         };
         at += length;
         journal.sound_length = at;
         match frame {
-            Frame::Header(_) => journal.damaged = true,
+            // The one at the start, when only what stands before it is damaged.
+            Frame::Header(header) => {
+                journal.damaged = true;
+                journal.header.get_or_insert(*header);
+            }
             Frame::Entry(entry) => journal.entries.push(*entry),
             Frame::Publication(publication) => journal.publications.push(publication),
             Frame::Closed => break,
         }
     }
-    Some(journal)
+    journal
 }
 
-/// The frame that starts at an offset and its whole length, when there is a sound one.
+/// The frame that starts at an offset and its whole length, when there is a sound one. Almost every offset that is not
+/// the start of a frame is passed over after a look at a few bytes, so that looking for the next sound frame in a long
+/// damaged stretch costs no more than its length.
 fn frame_at(file: &[u8], at: usize) -> Option<(Frame, usize)> {
     let rest = file.get(at..)?;
     let head = rest.get(..OVERHEAD)?;
+    let kind = head[OVERHEAD - 1];
     let length = u32::from_le_bytes(head[0..4].try_into().ok()?) as usize;
     let checksum = u32::from_le_bytes(head[4..8].try_into().ok()?);
-    if length > LARGEST || !(HEADER..=CLOSED).contains(&head[8]) {
+    if !(HEADER..=CLOSED).contains(&kind) || length > LARGEST {
         return None;
     }
     let body = rest.get(OVERHEAD - 1..OVERHEAD + length)?;
-    if crc32c::crc32c(body) != checksum {
+    let is_object = body.get(1) == Some(&b'{') && body.last() == Some(&b'}');
+    if is_object == (kind == CLOSED) || crc32c::crc32c(body) != checksum {
         return None;
     }
-    Frame::read(body[0], &body[1..]).map(|frame| (frame, OVERHEAD + length))
+    Frame::read(kind, &body[1..]).map(|frame| (frame, OVERHEAD + length))
 }
+
+#[cfg(test)]
+mod tests;

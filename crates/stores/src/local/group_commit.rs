@@ -1,9 +1,19 @@
 //! Group commit: while one write is under way the next batch gathers (S2).
+//!
+//! Appenders that were just told of one batch are usually about to append again. Writing at once would take the first
+//! of them and leave the rest to wait for a whole sync, so the writer waits a fraction of the last sync's time until as
+//! many are there as the last batch had. A lone appender never waits.
 
 use crate::disk::AppendFile;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+
+/// The part of the last write's time that gathering may take.
+const GATHERING: u32 = 4;
+/// No disk is so slow that gathering for longer pays.
+const LONGEST_GATHERING: Duration = Duration::from_millis(2);
 
 /// Why a batch is not durable. The first one ends the journal: what follows fails the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +44,8 @@ struct Shared {
 struct Queue {
     bytes: Vec<u8>,
     waiters: Vec<Waiter>,
+    /// How many waiters wake the writer.
+    wanted: usize,
     failed: Option<Failure>,
     closing: bool,
 }
@@ -83,15 +95,16 @@ impl GroupCommit {
     }
 
     fn enqueue(&self, bytes: &[u8], waiter: Waiter) {
-        {
+        let enough = {
             let mut queue = hold(&self.shared.queue);
             queue.bytes.extend_from_slice(bytes);
             queue.waiters.push(waiter);
-        }
-        if self.thread.is_some() {
-            self.shared.wake.notify_one();
-        } else {
+            queue.waiters.len() >= queue.wanted
+        };
+        if self.thread.is_none() {
             self.shared.write_batch();
+        } else if enough {
+            self.shared.wake.notify_one();
         }
     }
 }
@@ -109,25 +122,45 @@ impl Drop for GroupCommit {
 
 impl Shared {
     fn run(&self) {
-        loop {
-            {
-                let mut queue = hold(&self.queue);
-                while queue.waiters.is_empty() {
-                    if queue.closing {
-                        return;
-                    }
-                    queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                }
-            }
-            self.write_batch();
+        let mut last = (0, Duration::ZERO);
+        while self.gather(last) {
+            let began = Instant::now();
+            let written = self.write_batch();
+            last = (written, began.elapsed());
         }
     }
 
-    fn write_batch(&self) {
+    /// Waits for something to write, and then a little for as much as the last batch had. Says whether there is any.
+    fn gather(&self, (last_batch, last_time): (usize, Duration)) -> bool {
+        let mut queue = hold(&self.queue);
+        queue.wanted = 1;
+        while queue.waiters.is_empty() {
+            if queue.closing {
+                return false;
+            }
+            queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.wanted = last_batch;
+        let longest = (last_time / GATHERING).min(LONGEST_GATHERING);
+        let began = Instant::now();
+        while queue.waiters.len() < last_batch && !queue.closing {
+            let Some(left) = longest.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) else {
+                break;
+            };
+            queue = self.wake.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        // Nobody wakes the writer while it writes.
+        queue.wanted = usize::MAX;
+        true
+    }
+
+    /// Writes what is queued and tells whoever waits for it; says how many that were.
+    fn write_batch(&self) -> usize {
         let (bytes, waiters, failed) = {
             let mut queue = hold(&self.queue);
             (std::mem::take(&mut queue.bytes), std::mem::take(&mut queue.waiters), queue.failed.clone())
         };
+        let written = waiters.len();
         let outcome = match failed {
             Some(failure) => Err(failure),
             None => self.write_durably(&bytes),
@@ -149,6 +182,7 @@ impl Shared {
                 Waiter::Thread(sender) => sender.send(outcome.clone()).map_err(drop),
             };
         }
+        written
     }
 
     /// The fence is asked after the write: whoever takes the lease first changes it and then closes the journal, so a

@@ -102,10 +102,11 @@ impl LocalStore {
     fn running(&self, stack: &StackId) -> Result<Option<Recorded>> {
         let Some(name) = self.journal_names(stack, JOURNAL)?.pop() else { return Ok(None) };
         let path = format!("{}/{name}", layout::journals(stack));
-        let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file))
-        else {
+        let Some(file) = disk::read_if_there(self.disk(), &path)? else { return Ok(None) };
+        let journal = frames::read(&file);
+        if journal.header.is_none() {
             return Ok(None);
-        };
+        }
         let Replay { snapshot, byte_strings, .. } = self.replayed(stack, journal)?;
         Ok(Some(Recorded { revision: None, hash: String::new(), snapshot, ever_written: true, byte_strings }))
     }
@@ -185,8 +186,8 @@ impl LocalStore {
                 continue;
             }
             let path = format!("{}/{}", layout::journals(stack), name.text);
-            let journal = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file));
-            pinned.extend(journal.and_then(|journal| u64::try_from(journal.header.base).ok()));
+            let header = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file).header);
+            pinned.extend(header.and_then(|header| u64::try_from(header.base).ok()));
         }
         Ok(pinned)
     }

@@ -1,12 +1,12 @@
 //! What the next holder does with what the last one left (S5, S12, S20).
 
-use super::checkpoint::Document;
+use super::checkpoint::{self, Document};
 use super::commit::{Publish, Writer};
 use super::frames::{self, Frame, Publication, ReadJournal};
 use super::leases::Guard;
 use super::{LocalStore, layout};
 use crate::disk;
-use crate::{Error, LeaseInfo, Orphan, Recovery, Result, StackId};
+use crate::{Error, LeaseInfo, Orphan, Recorded, Recovery, Result, StackId};
 use drystone_journal::Replayer;
 use drystone_model::{Feature, Manifest, Snapshot};
 
@@ -28,6 +28,8 @@ pub(crate) struct Replay {
     pub(crate) byte_strings: bool,
     /// Whether something of the journal could not be used; it is kept then.
     damaged: bool,
+    /// Whether the snapshot that it began with could be read.
+    has_base: bool,
 }
 
 impl LocalStore {
@@ -77,11 +79,9 @@ impl LocalStore {
     ) -> Result<Option<Recovery>> {
         let path = format!("{}/{name}", layout::journals(stack));
         let file = self.disk().read(&path).map_err(Error::io("reading", self.disk().location(&path)))?;
-        let Some(journal) = frames::read(&file) else {
-            disk::remove_if_there(self.disk(), &path)?;
-            return Ok(None);
-        };
-        let holder = Box::new(journal.header.lease.clone());
+        let journal = frames::read(&file);
+        let header = journal.header.clone().unwrap_or_default();
+        let holder = Box::new(header.lease);
         let current_hash = current.map_or("", |document| document.hash.as_str());
         let committed =
             journal.publications.iter().find(|it| it.revision.is_some() && it.hash == current_hash);
@@ -93,35 +93,37 @@ impl LocalStore {
             disk::remove_if_there(self.disk(), &path)?;
             return Ok(None);
         }
-        let ours = current_hash == journal.header.base_hash
+        let ours = current_hash == header.base_hash
             || journal.publications.iter().any(|publication| publication.hash == current_hash);
-        if !ours {
+        let entries = journal.entries.len();
+        let sound_length = journal.sound_length;
+        let replay = self.replayed(stack, journal)?;
+        if !ours || header.stack != stack.qualified() || !replay.has_base {
             let kept = name.replace(JOURNAL, ORPHAN);
             disk::rename(self.disk(), &path, &format!("{}/{kept}", layout::journals(stack)))?;
             disk::sync_folder(self.disk(), &layout::journals(stack))?;
-            return Ok(Some(Recovery::Orphaned { holder, entries: journal.entries.len(), journal: kept }));
+            return Ok(Some(Recovery::Orphaned { holder, entries, journal: kept }));
         }
-        self.replay_journal(stack, writer, name, journal, current).map(Some)
+        self.commit_replay(stack, writer, (name, sound_length), &holder, replay, current)
+            .map(|(pending, revision)| Some(Recovery::Replayed { holder, entries, pending, revision }))
     }
 
-    /// Commits what a journal says. The journal itself records the document that this makes, so that dying here and
-    /// starting over is safe.
-    fn replay_journal(
+    /// Commits what a journal says; gives the number of pending operations and the revision. The journal itself records
+    /// the document that this makes, so that dying here and starting over is safe.
+    fn commit_replay(
         &self,
         stack: &StackId,
         writer: Writer<'_>,
-        name: &str,
-        journal: ReadJournal,
+        (name, sound_length): (&str, usize),
+        holder: &LeaseInfo,
+        replay: Replay,
         current: Option<&Document>,
-    ) -> Result<Recovery> {
+    ) -> Result<(usize, u64)> {
+        let Replay { snapshot, byte_strings, damaged, .. } = replay;
         let path = format!("{}/{name}", layout::journals(stack));
-        let holder = journal.header.lease.clone();
-        let entries = journal.entries.len();
         let mut file =
             self.disk().open_append(&path).map_err(Error::io("opening", self.disk().location(&path)))?;
-        file.truncate(journal.sound_length as u64)
-            .map_err(Error::io("cutting", self.disk().location(&path)))?;
-        let Replay { snapshot, byte_strings, damaged } = self.replayed(stack, journal)?;
+        file.truncate(sound_length as u64).map_err(Error::io("cutting", self.disk().location(&path)))?;
         let pending = snapshot.pending_operations.len();
         let publish = Publish {
             title: format!("recovered `{}` of {}@{}", holder.purpose, holder.user, holder.host),
@@ -149,19 +151,23 @@ impl LocalStore {
         } else {
             disk::remove_if_there(self.disk(), &path)?;
         }
-        Ok(Recovery::Replayed { holder: Box::new(holder), entries, pending, revision: published.revision })
+        Ok((pending, published.revision))
     }
 
     /// Replays a journal over the revision that it began with. Entries that the damage cut off from what they refer to
     /// are passed over; everything else counts.
     pub(crate) fn replayed(&self, stack: &StackId, journal: ReadJournal) -> Result<Replay> {
-        let base = u64::try_from(journal.header.base).unwrap_or(0);
-        let (_, text) = self.revisions(stack).read(stack, base)?;
-        let base = self.parse(&layout::revisions(stack), &text)?;
-        let mut replayer = Replayer::new(base.snapshot);
-        if base.byte_strings {
-            replayer = replayer.with_byte_strings();
-        }
+        let base = match &journal.header {
+            Some(header) => self.base(stack, header)?,
+            None => None,
+        };
+        let has_base = base.is_some();
+        let mut replayer = match base {
+            Some(base) if base.byte_strings => Replayer::new(base.snapshot).with_byte_strings(),
+            Some(base) => Replayer::new(base.snapshot),
+            // What it began with is not known; what it did is.
+            None => Replayer::new(Snapshot::default()),
+        };
         for entry in journal.entries {
             // A refusal is kept by the replayer; everything that makes sense counts.
             let _ = replayer.add(entry);
@@ -173,7 +179,25 @@ impl LocalStore {
             snapshot,
             byte_strings: replayed.features.contains(Feature::ByteString),
             damaged: journal.damaged || !replayed.refused.is_empty(),
+            has_base,
         })
+    }
+
+    /// The snapshot that a journal began with: its revision's, or where that is damaged or gone the current one, if it
+    /// is still the same.
+    fn base(&self, stack: &StackId, header: &frames::Header) -> Result<Option<Recorded>> {
+        let revision = u64::try_from(header.base).unwrap_or(0);
+        let text = match self.revisions(stack).read(stack, revision) {
+            Ok((info, text)) if info.hash == header.base_hash => text,
+            Ok(_) | Err(Error::NoRevision { .. } | Error::Corrupt { .. }) => {
+                match checkpoint::read(self.disk(), stack)? {
+                    Some((_, text)) if checkpoint::hash(&text) == header.base_hash => text,
+                    _ => return Ok(None),
+                }
+            }
+            Err(error) => return Err(error),
+        };
+        self.parse(&layout::revisions(stack), &text).map(Some)
     }
 
     /// Journals that wait for `state doctor` (S20).
@@ -182,12 +206,12 @@ impl LocalStore {
         let names = disk::list(self.disk(), &layout::journals(stack))?.into_iter().map(|name| name.text);
         for name in names.filter(|name| is_kept(name)) {
             let path = format!("{}/{name}", layout::journals(stack));
-            let Some(journal) = disk::read_if_there(self.disk(), &path)?.and_then(|file| frames::read(&file))
-            else {
-                continue;
-            };
-            let holder: LeaseInfo = journal.header.lease.clone();
-            let base = u64::try_from(journal.header.base).unwrap_or(0);
+            // Settled between the listing and the reading.
+            let Some(file) = disk::read_if_there(self.disk(), &path)? else { continue };
+            let journal = frames::read(&file);
+            let header = journal.header.clone().unwrap_or_default();
+            let holder: LeaseInfo = header.lease;
+            let base = u64::try_from(header.base).unwrap_or(0);
             let entries = journal.entries.len();
             orphans.push(Orphan {
                 replayed: name.ends_with(DAMAGED),

@@ -5,6 +5,7 @@
 
 use super::checkpoint;
 use super::commit::Writer;
+use super::revisions::Revisions;
 use super::{LocalStore, layout};
 use crate::disk;
 use crate::{Error, Relocation, Result, RevisionInfo, StackId};
@@ -65,8 +66,19 @@ impl LocalStore {
         };
         if happened {
             self.run_moves(&intent.moves[1..])?;
+            self.settle_moved(stack, &intent.moves)?;
         }
         disk::remove_if_there(self.disk(), &path)
+    }
+
+    /// Decides about the revision that a move cut short had prepared, under whatever name it is now.
+    fn settle_moved(&self, stack: &StackId, moves: &[(String, String)]) -> Result<()> {
+        let own = layout::own(stack);
+        let moved = moves.iter().find(|(from, to)| *from == own || *to == own);
+        let (Some((_, own)), Some((_, checkpoint))) = (moved, moves.first()) else { return Ok(()) };
+        let Some(file) = disk::read_if_there(self.disk(), checkpoint)? else { return Ok(()) };
+        let text = checkpoint::decompress(file).unwrap_or_default();
+        Revisions::below(self.disk(), &format!("{own}/revisions")).settle(Some(&checkpoint::hash(&text)))
     }
 
     fn relocate_by(&self, stack: &StackId, moves: Vec<(String, String)>) -> Result<()> {

@@ -51,11 +51,19 @@ impl LocalStore {
         Ok(upgraded)
     }
 
+    fn is_there(&self, stack: &StackId) -> Result<bool> {
+        Ok(super::checkpoint::locate(self.disk(), stack)?.is_some())
+    }
+
     async fn upgrade_stack(&self, stack: &StackId, project: Option<&str>) -> Result<StackId, String> {
         let project = project.ok_or("no project name found")?;
         let target = StackId::new(project, stack.name()).map_err(|error| error.to_string())?;
         let moved = async {
             let lease = self.acquire(stack, Claim::new("state upgrade")).await?;
+            if self.is_there(&target)? && !self.is_there(stack)? {
+                // An upgrade that was cut short had moved it; taking the lease finished that.
+                return lease.release().await;
+            }
             let recorded = self.snapshot(stack, At::Current).await?;
             let snapshot = recorded.ever_written.then(|| Box::new(recorded.snapshot));
             let moved = lease.relocate(Relocation::To { stack: target.clone(), snapshot }).await;
