@@ -128,7 +128,6 @@ impl Format {
     }
 }
 
-/// With `--verbose`, the backend too.
 #[derive(Debug, Args)]
 pub(crate) struct WhoamiArgs {
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Login(identity::LoginArgs),
     /// Forget where state is kept
     Logout(identity::LogoutArgs),
-    /// Show who you are to the backend
+    /// Show who you are to the backend; with `--verbose`, the backend too
     Whoami(identity::WhoamiArgs),
     /// Show what this is and what it runs on
     About(about::AboutArgs),

@@ -7,14 +7,12 @@ use crate::report::{Failure, Outcome};
 use clap::Args;
 use drystone_workspace::config::{Config, NewValue};
 
-/// Without a key, all values are copied. Secrets are encrypted anew for the other stack. `--config-file` names the
-/// file to copy from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   drystone config cp --dest staging
   drystone config cp dbPassword --stack prod --dest staging")]
 pub(crate) struct CopyArgs {
-    /// The key of the only value to copy
+    /// The key of the only value to copy; all of them by default
     key: Option<String>,
     /// The stack to copy to
     #[arg(short, long, value_name = "STACK")]

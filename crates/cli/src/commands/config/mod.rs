@@ -46,6 +46,10 @@ enum ConfigCommand {
     /// Print one value
     Get(get::GetArgs),
     /// Set a value
+    ///
+    /// Without a value, it is read from standard input, or asked for on a terminal. As parts of values (`--path`),
+    /// `true`, `false` and whole numbers are taken for what they look like; whole values stay texts unless `--type` says
+    /// otherwise.
     Set(set::SetArgs),
     /// Set several values at once
     SetAll(set_all::SetAllArgs),
@@ -56,9 +60,13 @@ enum ConfigCommand {
     #[command(name = "rm-all", visible_aliases = ["remove-all", "delete-all"])]
     RemoveAll(remove::RemoveAllArgs),
     /// Copy one value or all of them to another stack
+    ///
+    /// Secrets are encrypted anew for the other stack. `--config-file` names the file to copy from.
     #[command(name = "cp", visible_alias = "copy")]
     Copy(copy::CopyArgs),
     /// Bring the settings file back to what the last update ran with
+    ///
+    /// The file as it was is kept beside it with the ending `.bak`, unless `--force` is given.
     Refresh(refresh::RefreshArgs),
     /// Not available: environments are kept by Pulumi Cloud
     #[command(disable_help_flag = true)]

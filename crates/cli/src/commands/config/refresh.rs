@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The file as it was is kept beside it with the ending `.bak`, unless `--force` is given.
 #[derive(Debug, Args)]
 pub(crate) struct RefreshArgs {
     /// Keep no copy of the file as it was

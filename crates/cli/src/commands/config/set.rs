@@ -9,10 +9,6 @@ use drystone_secrets::Plaintext;
 use drystone_workspace::config::{NewValue, Type};
 use std::io::{IsTerminal, Read};
 
-/// Without a value, it is read from standard input, or asked for on a terminal.
-///
-/// As parts of values (`--path`), `true`, `false` and whole numbers are taken for what they look like; whole values
-/// stay texts unless `--type` says otherwise.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   drystone config set aws:region eu-central-1
