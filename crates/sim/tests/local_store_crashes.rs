@@ -2,6 +2,8 @@
 //!
 //! After each: the next lease is had at once, every acknowledged entry is in the state, and the snapshot is sound.
 
+#![allow(clippy::unwrap_used)]
+
 mod scenario;
 
 use drystone_model::{Severity, verify};

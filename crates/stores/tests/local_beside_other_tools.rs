@@ -1,5 +1,7 @@
 //! Members that only other tools know, and journals whose base another tool changed.
 
+#![allow(clippy::unwrap_used)]
+
 use drystone_stores::conformance::make::{begin, committed, names, resource, snapshot, stack, success};
 use drystone_stores::local::{LocalOptions, LocalStore};
 use drystone_stores::{At, Claim, Commit, Error, Leases, Reads, Recovery, Relocation, StackId};

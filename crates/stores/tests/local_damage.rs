@@ -1,5 +1,7 @@
 //! Journals that a disk damaged: what is sound counts, the rest is kept and reported.
 
+#![allow(clippy::unwrap_used)]
+
 use drystone_stores::conformance::make::{begin, committed, names, stack, success};
 use drystone_stores::local::{LocalOptions, LocalStore};
 use drystone_stores::{At, Claim, Leases, Reads, Recovery};

@@ -1,5 +1,7 @@
 //! The layout without projects, as very old CLIs left it: told apart as the stock CLI tells it, read, and upgraded.
 
+#![allow(clippy::unwrap_used)]
+
 use drystone_stores::conformance::make::{names, resource, snapshot};
 use drystone_stores::local::{LocalOptions, LocalStore};
 use drystone_stores::{At, Claim, Commit, Leases, Reads, StackId};
@@ -31,7 +33,8 @@ const IN_SHOP: &str = "urn:pulumi:dev::shop::my:mod:Thing::a";
 #[test]
 fn s14_the_layout_is_told_as_the_stock_cli_tells_it() {
     let legacy_wanted = LocalOptions { legacy_layout: true, ..LocalOptions::default() };
-    let cases: [(&str, &[(&str, &str)], bool, bool); 8] = [
+    type Files = &'static [(&'static str, &'static str)];
+    let cases: [(&str, Files, bool, bool); 8] = [
         ("nothing there", &[], true, false),
         ("a stack in a project", &[("stacks/shop/dev.json", "{}")], true, false),
         ("a stack without one", &[("stacks/dev.json", "{}")], false, false),

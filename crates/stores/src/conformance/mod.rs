@@ -3,6 +3,8 @@
 //! A store gives a [`Fixture`], which makes clients of one shared medium as if each were a process of its own, and runs
 //! the whole suite with [`conformance_tests!`](crate::conformance_tests). Each case gets a fresh medium.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the case")]
+
 mod leases;
 mod lifecycle;
 pub mod make;

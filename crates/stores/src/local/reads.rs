@@ -89,11 +89,12 @@ impl LocalStore {
     fn current(&self, stack: &StackId) -> Result<Recorded> {
         let (located, text) =
             checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
-        let recorded = self.parse(&located.path, &text)?;
         let hash = match self.revisions(stack).document_of(&located)? {
             Some(document) => document.hash,
             None => checkpoint::hash(&text),
         };
+        let recorded = self.parse(&located.path, &text)?;
+        drop(text);
         let revision = self.revisions(stack).with_hash(&hash)?;
         Ok(Recorded { revision, hash, ..recorded })
     }
