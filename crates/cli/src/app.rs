@@ -67,7 +67,6 @@ pub(crate) struct Globals {
 
 /// Options of the stock CLI that change nothing here.
 #[derive(Debug, Clone, Default, Args)]
-#[expect(dead_code, reason = "accepted and passed over")]
 pub(crate) struct Ignored {
     #[arg(short, long, global = true, hide = true)]
     emoji: bool,
@@ -86,7 +85,7 @@ pub(crate) struct Ignored {
 }
 
 /// Shows what the parser has to say: help and versions are not failures.
-pub(crate) fn explain(error: clap::Error) -> Outcome {
+pub(crate) fn explain(error: &clap::Error) -> Outcome {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp => {

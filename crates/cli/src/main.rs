@@ -39,7 +39,7 @@ fn main() -> ProcessExitCode {
 fn run() -> Result<(), Failure> {
     let app = match app::App::try_parse() {
         Ok(app) => app,
-        Err(error) => return app::explain(error),
+        Err(error) => return app::explain(&error),
     };
     let context = Context::of_process(app.globals)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

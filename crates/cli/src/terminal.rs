@@ -1,7 +1,5 @@
 //! The only place that prints: data to stdout, everything else to stderr.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what this file is for")]
-
 use crate::report::Failure;
 use anstyle::{AnsiColor, Style};
 use std::io::{IsTerminal, Write};

@@ -1,5 +1,7 @@
 //! `state verify`, `repair`, `doctor`, `lock show` and `upgrade`.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
 mod harness;
 mod state_fixture;
 

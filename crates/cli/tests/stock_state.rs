@@ -1,5 +1,7 @@
 //! Ours and the stock CLI take turns on one directory with the `state` commands.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
 mod harness;
 mod state_fixture;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// A JSON value kept as the text it was read from.
 ///
@@ -40,15 +40,40 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Equal when the values are: member order and white space do not matter.
+/// Equal when the values are: member order, white space and the spelling of strings do not matter, every digit of a
+/// number does (S10).
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
-            || match (self.decode::<serde_json::Value>(), other.decode::<serde_json::Value>()) {
-                (Ok(a), Ok(b)) => a == b,
-                _ => false,
-            }
+        same(self.text(), other.text(), 0)
     }
+}
+
+/// Deeper values are equal only when their texts are, so that hostile nesting cannot exhaust the stack.
+const DEEPEST_COMPARED: usize = 200;
+
+fn same(a: &str, b: &str, depth: usize) -> bool {
+    if a == b {
+        return true;
+    }
+    if depth == DEEPEST_COMPARED || a.as_bytes().first() != b.as_bytes().first() {
+        return false;
+    }
+    match a.as_bytes().first() {
+        Some(b'{') => both::<BTreeMap<String, &RawValue>>(a, b).is_some_and(|(a, b)| {
+            let pairs = a.iter().zip(&b);
+            a.len() == b.len()
+                && pairs.into_iter().all(|((x, a), (y, b))| x == y && same(a.get(), b.get(), depth + 1))
+        }),
+        Some(b'[') => both::<Vec<&RawValue>>(a, b).is_some_and(|(a, b)| {
+            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a.get(), b.get(), depth + 1))
+        }),
+        Some(b'"') => both::<String>(a, b).is_some_and(|(a, b)| a == b),
+        _ => false,
+    }
+}
+
+fn both<'a, T: Deserialize<'a>>(a: &'a str, b: &'a str) -> Option<(T, T)> {
+    Some((serde_json::from_str(a).ok()?, serde_json::from_str(b).ok()?))
 }
 
 impl Serialize for Json {
@@ -179,6 +204,18 @@ fn string_end(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn s10_values_are_equal_by_every_digit_and_not_by_spelling() {
+        let json = |text: &str| Json::parse(text).unwrap();
+        assert_eq!(json(r#"{"a":1,"b":[true, "\u0041"]}"#), json(r#"{ "b": [true,"A"], "a": 1 }"#));
+        assert_ne!(json("36893488147419103233"), json("36893488147419103234"));
+        assert_ne!(json(r#"{"a":1}"#), json(r#"{"a":1,"b":null}"#));
+        assert_ne!(json("[1,2]"), json("[2,1]"));
+        let deep = |inside: &str| json(&format!("{}{inside}{}", "[".repeat(100_000), "]".repeat(100_000)));
+        assert_eq!(deep("1"), deep("1"));
+        assert_ne!(deep("1"), deep("2"));
+    }
 
     #[test]
     fn s10_indenting_and_compacting_keep_every_token() {
