@@ -250,7 +250,8 @@ fn the_doctor_lists_pending_operations() {
 
 /// Lets an update of the stack die after it made `made` and began `begun`, and another tool replace the state then.
 fn orphaned_update(sandbox: &Sandbox, made: &[Value], begun: &Value, state_then: &Value) {
-    let typed = |resource: &Value| -> Resource { serde_json::from_value(resource.clone()).unwrap() };
+    let typed =
+        |resource: &Value| -> Resource { serde_json::from_value(resource.clone()).expect("it works") };
     let begin = |sequence, operation, resource: &Value| Entry {
         operation: Some(Operation {
             resource: typed(resource),
@@ -266,16 +267,16 @@ fn orphaned_update(sandbox: &Sandbox, made: &[Value], begun: &Value, state_then:
         entries.push(Entry { state, ..Entry::new(Kind::Success, operation * 2 + 1, operation) });
     }
     entries.push(begin(1000, 1000, begun));
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it works");
     runtime.block_on(async {
-        let store = LocalStore::open(sandbox.state(), LocalOptions::default()).unwrap();
-        let stack = StackId::new("shop", "dev").unwrap();
-        let lease = store.acquire(&stack, Claim::new("up")).await.unwrap();
-        lease.append(entries).await.unwrap();
+        let store = LocalStore::open(sandbox.state(), LocalOptions::default()).expect("it works");
+        let stack = StackId::new("shop", "dev").expect("it works");
+        let lease = store.acquire(&stack, Claim::new("up")).await.expect("it works");
+        lease.append(entries).await.expect("it works");
         // Dropped without being released: this is dying.
         drop(lease);
     });
-    std::fs::remove_dir_all(sandbox.state().join(".pulumi/locks")).unwrap();
+    std::fs::remove_dir_all(sandbox.state().join(".pulumi/locks")).expect("it works");
     write_state(sandbox, "shop", "dev", Some(state_then));
     let ended = sandbox.drystone(&["state", "unprotect", "--all"]);
     assert_eq!(ended.code, 0, "{ended:#?}");

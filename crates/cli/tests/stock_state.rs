@@ -147,7 +147,7 @@ fn s14_moves_leave_the_same_state() {
 /// The resources of a stack as the stock CLI shows them, secrets in clear, without moments.
 fn opened(sandbox: &Sandbox, stack: &str) -> Vec<Value> {
     let text = sandbox.stock_ok(&["stack", "export", "--show-secrets", "-s", stack]);
-    let document: Value = serde_json::from_str(&text).unwrap();
+    let document: Value = serde_json::from_str(&text).expect("JSON");
     let mut resources = document["deployment"]["resources"].as_array().cloned().unwrap_or_default();
     for resource in resources.iter_mut().filter_map(Value::as_object_mut) {
         resource.remove("created");

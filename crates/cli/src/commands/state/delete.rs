@@ -170,3 +170,49 @@ fn names_of(resource: &Resource) -> impl Iterator<Item = Cow<'_, str>> {
         .then(|| Cow::Owned(format!("{}::{}", resource.urn, resource.id)));
     std::iter::once(Cow::Borrowed(resource.urn.as_str())).chain(reference)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone_model::Urn;
+
+    fn resource(name: &str, dependencies: &[&str]) -> Resource {
+        let urn = |name: &str| Urn::build("dev", "shop", "", "a:b:C", name);
+        Resource {
+            urn: urn(name),
+            type_token: "a:b:C".to_owned(),
+            dependencies: dependencies.iter().map(|name| urn(name)).collect(),
+            ..Resource::default()
+        }
+    }
+
+    #[test]
+    fn dependents_are_found_in_any_order() {
+        let resources =
+            [resource("c", &["b"]), resource("b", &["a"]), resource("a", &[]), resource("d", &[])];
+        assert_eq!(dependents(&resources, &BTreeSet::from([2])), [0, 1]);
+        assert_eq!(dependents(&resources, &BTreeSet::from([1, 2])), [0]);
+        assert!(dependents(&resources, &BTreeSet::from([0, 3])).is_empty());
+    }
+
+    #[test]
+    fn while_another_with_its_urn_stays_nothing_depends_on_a_resource() {
+        let resources = [resource("a", &[]), resource("a", &[]), resource("b", &["a"])];
+        assert!(dependents(&resources, &BTreeSet::from([0])).is_empty());
+        assert_eq!(dependents(&resources, &BTreeSet::from([0, 1])), [2]);
+    }
+
+    #[test]
+    fn a_provider_is_told_from_its_replacement_by_its_id() {
+        let provider = |id: &str| Resource {
+            urn: Urn::build("dev", "shop", "", "pulumi:providers:a", "p"),
+            type_token: "pulumi:providers:a".to_owned(),
+            id: id.to_owned(),
+            ..Resource::default()
+        };
+        let user = Resource { provider: format!("{}::1", provider("1").urn), ..resource("a", &[]) };
+        let resources = [provider("1"), provider("2"), user];
+        assert_eq!(dependents(&resources, &BTreeSet::from([0])), [2]);
+        assert!(dependents(&resources, &BTreeSet::from([1])).is_empty());
+    }
+}

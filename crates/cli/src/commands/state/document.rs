@@ -32,6 +32,15 @@ impl StateFile {
         self.document.snapshot()
     }
 
+    /// The state in it, an empty one for none, without the rest.
+    pub(super) fn into_snapshot(self) -> Snapshot {
+        let snapshot = match self.document {
+            Document::Checkpoint(checkpoint) => checkpoint.snapshot,
+            Document::Export(export) => export.snapshot,
+        };
+        snapshot.unwrap_or_default()
+    }
+
     /// Takes another state in.
     pub(super) fn replace(&mut self, snapshot: Snapshot) {
         match &mut self.document {

@@ -2,13 +2,14 @@
 
 use super::document::StateFile;
 use super::{counted, require_approval};
+use crate::backend::Backend;
 use crate::context::Context;
-use crate::edit::{Title, edit_state};
+use crate::edit::new_manifest;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
-use drystone_model::{CyclicError, Repair, Snapshot, is_sound, repair, verify};
-use drystone_stores::{At, Committed};
+use drystone_model::{CyclicError, Repair, Snapshot, repair};
+use drystone_stores::{At, Commit, Committed, Recorded, StackId};
 use std::path::{Path, PathBuf};
 
 /// Puts resources in order, drops references that lead nowhere, and restores what can be told from the rest. Says each
@@ -66,7 +67,8 @@ fn repair_file(path: &Path, in_place: bool) -> Outcome {
 async fn repair_stack(context: &Context, yes: bool) -> Outcome {
     let backend = context.backend()?;
     let stack = context.stack_id(&backend, None)?;
-    if !yes && !context.skips_confirmations() {
+    let asks = !yes && !context.skips_confirmations();
+    if asks {
         let snapshot = backend.store().snapshot(&stack, At::Current).await?.snapshot;
         let planned = repair(&snapshot).map_err(|error| circular(&error))?;
         drop(snapshot);
@@ -76,24 +78,59 @@ async fn repair_stack(context: &Context, yes: bool) -> Outcome {
             return Ok(());
         }
         require_approval(context, yes, &format!("This edits the state of {stack} directly. Go on?"))?;
-    } else if is_sound(&verify(&backend.store().snapshot(&stack, At::Current).await?.snapshot)) {
-        // A lease is not taken for nothing.
-        terminal::note(format!("{stack} is sound: nothing to repair"));
-        return Ok(());
     }
-    let title = Title { purpose: "state repair".to_owned(), ..Title::default() };
-    let edit = async |snapshot: &mut Snapshot| {
-        let repaired = repair(snapshot).map_err(|error| circular(&error))?;
-        if yes {
-            tell_changes(&repaired);
-        }
-        judge(&stack.to_string(), &repaired)?;
-        *snapshot = repaired.snapshot;
-        Ok(())
-    };
-    let ((), committed) = edit_state(context, &backend, &stack, title, true, edit).await?;
-    tell_repaired(&committed);
+    let told = if asks { Telling::Nothing } else { Telling::Changes };
+    if let Some(committed) = commit_repair(context, &backend, &stack, "state repair", told).await? {
+        tell_repaired(&committed);
+    }
     Ok(())
+}
+
+/// What is said about a repair while it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// Each change, and how it ended.
+    Changes,
+    /// Nothing: the user has seen it.
+    Nothing,
+}
+
+/// Repairs the current snapshot under the lease and commits it, unless there is nothing to repair or something would
+/// remain.
+pub(super) async fn commit_repair(
+    context: &Context,
+    backend: &Backend,
+    stack: &StackId,
+    purpose: &str,
+    telling: Telling,
+) -> Outcome<Option<Committed>> {
+    let lease = context.lease(backend, stack, purpose).await?;
+    let repaired = async {
+        let Recorded { snapshot, byte_strings, .. } = backend.store().snapshot(stack, At::Current).await?;
+        let repaired = repair(&snapshot).map_err(|error| circular(&error))?;
+        drop(snapshot);
+        if telling == Telling::Changes {
+            tell_changes(&repaired);
+            judge(&stack.to_string(), &repaired)?;
+        } else if !repaired.is_complete() {
+            return Err(incomplete(&stack.to_string(), &repaired));
+        }
+        if repaired.changes.is_empty() {
+            return Ok(None);
+        }
+        let message = counted(repaired.changes.len(), "change");
+        let mut snapshot = repaired.snapshot;
+        snapshot.manifest = new_manifest();
+        let snapshot = Some(snapshot);
+        let commit =
+            Commit { title: purpose.to_owned(), message, snapshot, byte_strings, ..Commit::default() };
+        Ok(Some(lease.commit(commit).await?))
+    };
+    let repaired: Outcome<_> = repaired.await;
+    let released = lease.release().await;
+    let repaired = repaired?;
+    released?;
+    Ok(repaired)
 }
 
 /// Says which revision a repair made and how to undo it: the state before is unsound, so that undoing needs a word more.
@@ -107,8 +144,10 @@ pub(super) fn tell_repaired(committed: &Committed) {
 
 /// Says what a repair changes, a line a change.
 pub(super) fn tell_changes(repaired: &Repair) {
-    for change in &repaired.changes {
-        terminal::note(change);
+    const LINES_AT_ONCE: usize = 1000;
+    for changes in repaired.changes.chunks(LINES_AT_ONCE) {
+        let lines: Vec<String> = changes.iter().map(ToString::to_string).collect();
+        terminal::note(lines.join("\n"));
     }
 }
 

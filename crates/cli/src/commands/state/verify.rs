@@ -24,10 +24,7 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) async fn run(context: &Context, args: VerifyArgs) -> Outcome {
     let (name, snapshot) = match &args.file {
-        Some(path) => {
-            let file = StateFile::read(path)?;
-            (path.display().to_string(), file.snapshot().cloned().unwrap_or_default())
-        }
+        Some(path) => (path.display().to_string(), StateFile::read(path)?.into_snapshot()),
         None => {
             let backend = context.backend()?;
             let (stack, recorded) = context.current(&backend, None).await?;

@@ -77,18 +77,12 @@ fn wants(context: &Context, yes: bool, json: bool, question: &str) -> Outcome<bo
 }
 
 async fn apply_repair(context: &Context, backend: &Backend, stack: &StackId) -> Outcome<Option<u64>> {
-    let title = Title { purpose: "state doctor".to_owned(), message: "repaired".to_owned() };
-    let edit = async |snapshot: &mut Snapshot| {
-        let repaired = drystone_model::repair(snapshot).map_err(|error| repair::circular(&error))?;
-        if !repaired.is_complete() {
-            return Err(repair::incomplete(&stack.to_string(), &repaired));
-        }
-        *snapshot = repaired.snapshot;
-        Ok(())
-    };
-    let ((), committed) = edit_state(context, backend, stack, title, true, edit).await?;
-    repair::tell_repaired(&committed);
-    Ok(committed.revision)
+    let told = repair::Telling::Nothing;
+    let committed = repair::commit_repair(context, backend, stack, "state doctor", told).await?;
+    if let Some(committed) = &committed {
+        repair::tell_repaired(committed);
+    }
+    Ok(committed.and_then(|committed| committed.revision))
 }
 
 async fn merge(
