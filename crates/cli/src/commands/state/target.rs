@@ -95,7 +95,7 @@ pub(super) fn not_found<'a>(resources: impl Iterator<Item = &'a Resource>, text:
 fn similar_urns<'a>(resources: impl Iterator<Item = &'a Resource>, text: &str) -> Vec<&'a Urn> {
     const SHOWN: usize = 3;
     let wanted = text.to_lowercase();
-    let limit = (text.chars().count() / 4).max(2);
+    let limit = (text.chars().count() / 8).max(2);
     let mut seen = HashSet::new();
     let mut near: Vec<(usize, &Urn)> = resources
         .map(|resource| &resource.urn)
