@@ -2,6 +2,7 @@
 
 mod app;
 mod backend;
+mod canonical_properties;
 mod commands;
 mod context;
 mod edit;

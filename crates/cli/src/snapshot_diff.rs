@@ -80,7 +80,7 @@ impl SnapshotDiff {
                 continue;
             };
             let new = &after.resources[place];
-            let values = if old == new { Vec::new() } else { compare(old, new, secrets) };
+            let values = compare(old, new, secrets);
             let moved = moved.contains(&index).then_some((index, place));
             if !values.is_empty() || moved.is_some() {
                 let change = if values.is_empty() { Change::Moved } else { Change::Changed };

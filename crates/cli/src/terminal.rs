@@ -89,6 +89,23 @@ pub(crate) fn failure(failure: &Failure) {
     }
 }
 
+/// Something that takes a while; shown on a terminal until dropped.
+#[derive(Debug)]
+pub(crate) struct Working(indicatif::ProgressBar);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Shows what takes a while. Nothing may be asked meanwhile.
+pub(crate) fn working(what: &'static str) -> Working {
+    let bar = indicatif::ProgressBar::new_spinner().with_message(what);
+    bar.enable_steady_tick(std::time::Duration::from_millis(120));
+    Working(bar)
+}
+
 /// Whether somebody can answer.
 pub(crate) fn is_interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()

@@ -226,3 +226,30 @@ fn a_damaged_state_is_named_and_can_be_gone_back_from() {
     let printed: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(again["deployment"]["resources"], printed["deployment"]["resources"]);
 }
+
+#[test]
+fn s13_a_stack_that_another_tool_holds_is_left_alone_and_its_holder_named() {
+    let sandbox = sandbox();
+    import(&sandbox, &deployment());
+    let locks = sandbox.state().join(".pulumi/locks/organization/shop/dev");
+    std::fs::create_dir_all(&locks).unwrap();
+    let lock = r#"{"pid":1,"username":"bo","hostname":"elsewhere","timestamp":"2026-01-02T03:04:05Z"}"#;
+    std::fs::write(locks.join("11111111-2222-4333-8444-555555555555.json"), lock).unwrap();
+    let state = std::fs::read(state_file(&sandbox)).unwrap();
+    let settings = sandbox.read("Pulumi.dev.yaml");
+    let commands: [&[&str]; 4] = [
+        &["stack", "import", "-s", "dev"],
+        &["stack", "undo", "-s", "dev"],
+        &["stack", "prune", "--keep", "0", "--yes", "-s", "dev"],
+        &["stack", "change-secrets-provider", "passphrase", "-s", "dev"],
+    ];
+    for command in commands {
+        let ended = sandbox.drystone_with(command, &with_pet("c"));
+        assert_eq!(ended.code, 10, "{command:?} {ended:#?}");
+        assert!(ended.stderr.contains("bo@elsewhere"), "{ended:#?}");
+        assert!(ended.stderr.contains("the stack is currently locked by"), "{ended:#?}");
+        assert_eq!(std::fs::read(state_file(&sandbox)).unwrap(), state);
+        assert_eq!(sandbox.read("Pulumi.dev.yaml"), settings);
+    }
+    sandbox.ok(&["stack", "export", "-s", "dev"]);
+}

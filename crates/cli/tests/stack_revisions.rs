@@ -17,14 +17,14 @@ fn three() -> Sandbox {
 }
 
 fn revisions(sandbox: &Sandbox) -> Vec<Value> {
-    serde_json::from_str(&sandbox.ok(&["stack", "revisions", "-s", "dev", "--json"])).unwrap()
+    serde_json::from_str(&sandbox.ok(&["stack", "revisions", "-s", "dev", "--json"])).expect("JSON")
 }
 
 /// The names of the resources.
 fn names(sandbox: &Sandbox) -> Vec<String> {
     let resources = exported(sandbox)["deployment"]["resources"].as_array().cloned().unwrap_or_default();
-    let name = |resource: &Value| resource["urn"].as_str().unwrap().rsplit("::").next().unwrap().to_owned();
-    resources.iter().map(name).collect()
+    let urns = resources.iter().filter_map(|resource| resource["urn"].as_str());
+    urns.filter_map(|urn| urn.rsplit("::").next()).map(str::to_owned).collect()
 }
 
 #[test]
@@ -203,8 +203,8 @@ fn a_state_that_another_tool_wrote_can_be_undone() {
 /// Writes a record of an update, as the stock CLI does.
 fn record(sandbox: &Sandbox, moment: u64, text: &str) {
     let folder = sandbox.state().join(".pulumi/history/shop/dev");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join(format!("dev-{moment}.history.json")), text).unwrap();
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join(format!("dev-{moment}.history.json")), text).expect("a file");
 }
 
 #[test]
@@ -315,13 +315,13 @@ fn the_graph_is_written_as_dot() {
     insta::assert_snapshot!(graph, @r##"
     strict digraph {
     rankdir=LR
-        Resource0 [label="shop-dev"];
-        Resource1 [label="default"];
+        Resource0 [label="default"];
+        Resource1 [label="shop-dev"];
         Resource2 [label="a"];
-        Resource2 -> Resource0 [color = "#AA6639"];
+        Resource2 -> Resource1 [color = "#AA6639"];
         Resource2 -> Resource3 [color = "#246C60", label = "prefix"];
         Resource3 [label="b"];
-        Resource3 -> Resource0 [color = "#AA6639"];
+        Resource3 -> Resource1 [color = "#AA6639"];
     }
     "##);
     sandbox.ok(&[
@@ -334,4 +334,41 @@ fn the_graph_is_written_as_dot() {
         "dev",
     ]);
     assert!(!sandbox.read("graph.dot").contains("->"));
+}
+
+#[test]
+fn s09_what_a_newer_version_wrote_is_not_replaced() {
+    let sandbox = three();
+    let file = made_stack::state_file(&sandbox);
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("\"version\":3", "\"version\":99", 1)).unwrap();
+    let before = everything(&sandbox);
+    let commands: [&[&str]; 4] = [
+        &["stack", "undo", "-s", "dev"],
+        &["stack", "rollback", "2", "--yes", "-s", "dev"],
+        &["stack", "import", "--force", "-s", "dev"],
+        &["stack", "export", "-s", "dev"],
+    ];
+    for command in commands {
+        let ended = sandbox.drystone_with(command, &deployment());
+        assert_eq!(ended.code, 2, "{command:?} {ended:#?}");
+        assert!(ended.stderr.contains("its version 99 is newer"), "{ended:#?}");
+        assert!(ended.stderr.contains("hint: use the newer version that wrote it"), "{ended:#?}");
+        assert_eq!(everything(&sandbox), before);
+    }
+    assert!(sandbox.ok(&["stack", "revisions", "-s", "dev"]).contains("stack import"));
+    assert!(sandbox.ok(&["stack", "export", "--version", "4", "-s", "dev"]).contains("Pet::d"));
+}
+
+#[test]
+fn a_state_from_before_a_renaming_is_not_brought_back_under_the_new_name() {
+    let sandbox = sandbox();
+    let old = deployment().replace("pulumi:dev::", "pulumi:old::");
+    let forced = sandbox.drystone_with(&["stack", "import", "-s", "dev", "--force"], &old);
+    assert_eq!(forced.code, 0, "{forced:#?}");
+    import(&sandbox, &deployment());
+    let refused = sandbox.drystone(&["stack", "undo", "-s", "dev"]);
+    assert_eq!(refused.code, 1, "{refused:#?}");
+    assert!(refused.stderr.contains("from when the stack was named shop/old"), "{refused:#?}");
+    assert_eq!(names(&sandbox).len(), 4);
 }

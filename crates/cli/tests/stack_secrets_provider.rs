@@ -15,13 +15,14 @@ fn opened(sandbox: &mut Sandbox, passphrase: &str) -> (Ended, bool) {
     sandbox.set("PULUMI_CONFIG_PASSPHRASE", passphrase);
     let state = sandbox.drystone(&["stack", "export", "-s", "dev", "--show-secrets"]);
     let folder = sandbox.state().join(".pulumi/history/shop/dev");
-    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(&folder).expect("a folder");
     let settings = sandbox.read("Pulumi.dev.yaml");
-    let ciphertext = settings.split("secure: ").nth(1).unwrap().lines().next().unwrap();
+    let ciphertext =
+        settings.split("secure: ").nth(1).and_then(|rest| rest.lines().next()).expect("a secret");
     let record = format!(
         r#"{{"kind":"update","startTime":1,"message":"","environment":{{}},"config":{{"shop:tok":{{"secure":"{ciphertext}"}}}},"version":0,"result":"succeeded","endTime":2}}"#
     );
-    std::fs::write(folder.join("dev-1.history.json"), record).unwrap();
+    std::fs::write(folder.join("dev-1.history.json"), record).expect("a file");
     let history = sandbox.drystone(&["stack", "history", "-s", "dev", "--json", "--show-secrets"]);
     (state, history.stdout.contains("\"value\": \"abc\""))
 }

@@ -12,7 +12,7 @@ fn stock_stack(document: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.stock_ok(&["stack", "init", "dev"]);
     let salt = sandbox.read("Pulumi.dev.yaml").trim_start_matches("encryptionsalt: ").trim().to_owned();
-    let mut document: Value = serde_json::from_str(document).unwrap();
+    let mut document: Value = serde_json::from_str(document).expect("JSON");
     let provider = serde_json::json!({ "type": "passphrase", "state": { "salt": salt } });
     document["deployment"]["secrets_providers"] = provider;
     let ended = sandbox.stock_with(&["stack", "import"], &document.to_string());

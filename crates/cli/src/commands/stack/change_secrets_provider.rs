@@ -222,7 +222,10 @@ async fn seal_state(
         byte_strings: recorded.byte_strings,
         ..Commit::default()
     };
-    Ok(Some(lease.commit(commit).await?))
+    let working = terminal::working("Writing the state");
+    let committed = lease.commit(commit).await;
+    drop(working);
+    Ok(Some(committed?))
 }
 
 fn old_passphrase(error: drystone_secrets::Error) -> Failure {

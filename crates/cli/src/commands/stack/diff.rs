@@ -46,6 +46,8 @@ pub(crate) async fn run(context: &Context, args: DiffArgs) -> Outcome {
     let stack = context.stack_id(&backend, None)?;
     let revisions = Revisions::load(&backend, &stack).await?;
     let (before, after) = (revisions.find(&args.before)?, revisions.find(&args.after)?);
+    // Two snapshots in memory are enough.
+    drop(revisions);
     let read = async |at: At| -> Outcome<Recorded> {
         let mut recorded = backend.store().snapshot(&stack, at).await?;
         if args.show_secrets {

@@ -1,5 +1,6 @@
 //! `stack import`: replaces the state of a stack with one that was exported.
 
+use crate::canonical_properties::canonicalize;
 use crate::context::Context;
 use crate::edit::{errors, tell_committed};
 use crate::report::{ExitCode, Failure, Outcome};
@@ -34,8 +35,8 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
     let backend = context.backend()?;
     let stack = context.stack_id(&backend, None)?;
     let current = match backend.store().snapshot(&stack, At::Current).await {
-        // A stack whose state cannot be read can be given another.
-        Err(drystone_stores::Error::Corrupt { .. } | drystone_stores::Error::Unsupported { .. }) => None,
+        // A stack whose state is damaged can be given another.
+        Err(drystone_stores::Error::Corrupt { .. }) => None,
         other => Some(other?),
     };
     let (mut snapshot, byte_strings) = read(&args)?;
@@ -44,6 +45,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
         check_rules(&snapshot, args.force)?;
     }
     drop_pending_operations(&mut snapshot);
+    canonicalize(&mut snapshot);
     seal(context, &stack, current.as_ref(), &mut snapshot, args.force)?;
     drop(current);
     let lease = context.lease(&backend, &stack, "stack import").await?;
@@ -58,7 +60,9 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
         byte_strings,
         ..Commit::default()
     };
+    let working = terminal::working("Writing the state");
     let committed = lease.commit(commit).await;
+    drop(working);
     let released = lease.release().await;
     let committed = committed?;
     released?;
@@ -74,6 +78,9 @@ fn read(args: &ImportArgs) -> Outcome<(Snapshot, bool)> {
     let bytes = match &args.file {
         Some(path) => std::fs::read(path),
         None => {
+            if terminal::is_interactive() {
+                terminal::note("Reading the document from standard input; end it with Ctrl-D.");
+            }
             let mut bytes = Vec::new();
             std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
         }
@@ -82,7 +89,9 @@ fn read(args: &ImportArgs) -> Outcome<(Snapshot, bool)> {
         Failure::general(format!("could not open {name}: {error}"))
             .hint("name a file with `--file`, or pipe the document to standard input")
     })?;
+    let working = terminal::working("Reading the document");
     let document = Document::read(&bytes).map_err(|error| unreadable(&name, &error))?;
+    drop(working);
     let (snapshot, byte_strings) = match document {
         Document::Checkpoint(checkpoint) => (checkpoint.snapshot, checkpoint.byte_strings),
         Document::Export(export) => (export.snapshot, export.byte_strings),

@@ -24,31 +24,22 @@ pub(crate) struct StackArgs {
     command: Option<StackCommand>,
 }
 
+/// The commands; what each says in its help stands with its arguments.
 #[derive(Debug, Subcommand)]
 enum StackCommand {
-    /// Change what seals the secrets of a stack
     ChangeSecretsProvider(change_secrets_provider::ChangeSecretsProviderArgs),
-    /// Compare two revisions of a stack
     Diff(diff::DiffArgs),
-    /// Print the state of a stack
     Export(export::ExportArgs),
-    /// Write the dependency graph of a stack to a file
     Graph(graph::GraphArgs),
-    /// List the past updates of a stack
     #[command(alias = "hist")]
     History(history::HistoryArgs),
-    /// Replace the state of a stack with one that was exported
     Import(import::ImportArgs),
     /// List stacks
     #[command(name = "ls", alias = "list")]
     List(list::ListArgs),
-    /// Delete old revisions of a stack
     Prune(prune::PruneArgs),
-    /// List the revisions of a stack
     Revisions(revisions::RevisionsArgs),
-    /// Bring back the state of an earlier revision
     Rollback(rollback::RollbackArgs),
-    /// Take back the last change of the state
     Undo(undo::UndoArgs),
 }
 

@@ -8,7 +8,7 @@ use crate::report::{ExitCode, Failure, Outcome};
 use crate::snapshot_diff::{Secrets, SnapshotDiff};
 use crate::terminal;
 use drystone_model::Snapshot;
-use drystone_stores::{At, Commit, Committed, Recorded, StackId};
+use drystone_stores::{At, Commit, Committed, Error as StoreError, Recorded, StackId};
 
 /// What is to be restored.
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +26,11 @@ pub(super) async fn restore(
     context: &Context,
     backend: &Backend,
     stack: &StackId,
-    revisions: &Revisions,
+    revisions: Revisions,
     restoring: Restoring,
 ) -> Outcome {
-    let Restoring { title, number, yes } = restoring;
-    let old = read(backend, stack, number).await?;
+    let Restoring { number, yes, .. } = restoring;
+    let old = backend.store().snapshot(stack, At::Revision(number)).await?;
     if !context.globals.disable_integrity_checking {
         require_sound(stack, Some(number), &old.snapshot)
             .map_err(|failure| failure.hint("`--disable-integrity-checking` brings it back all the same"))?;
@@ -51,6 +51,10 @@ pub(super) async fn restore(
                 ));
             }
         }
+        // What a newer version wrote is not replaced by one that cannot read it (S9).
+        Err(error @ StoreError::Unsupported { .. }) => {
+            return Err(Failure::configuration(error).hint("use the newer version that wrote it"));
+        }
         Err(error) => terminal::warning(format!("the current state cannot be read: {error}")),
     }
     terminal::note("Only the state changes. What it describes in the cloud stays as it is.");
@@ -60,7 +64,9 @@ pub(super) async fn restore(
             return Err(Failure::new(ExitCode::Cancelled, "cancelled: nothing was changed"));
         }
     }
-    let committed = commit(context, backend, stack, title, number, old).await?;
+    let shown = revisions.hash().map(str::to_owned);
+    drop(revisions);
+    let committed = commit(context, backend, stack, shown.as_deref(), restoring, old).await?;
     if let (Some(revision), Some(previous)) = (committed.revision, committed.previous) {
         terminal::note(format!("The state of {stack} is that of revision {number} again."));
         terminal::note(format!(
@@ -70,11 +76,6 @@ pub(super) async fn restore(
         tell_committed(&committed);
     }
     Ok(())
-}
-
-/// A revision's state. A revision that was pruned is named as such.
-async fn read(backend: &Backend, stack: &StackId, number: u64) -> Outcome<Recorded> {
-    Ok(backend.store().snapshot(stack, At::Revision(number)).await?)
 }
 
 /// Refuses a state from before the stack was renamed: its resources have the old name, and the next update would make
@@ -103,11 +104,20 @@ async fn commit(
     context: &Context,
     backend: &Backend,
     stack: &StackId,
-    title: &str,
-    number: u64,
+    shown: Option<&str>,
+    Restoring { title, number, .. }: Restoring,
     old: Recorded,
 ) -> Outcome<Committed> {
     let lease = context.lease(backend, stack, title).await?;
+    // What was shown and agreed to must still be what is replaced.
+    if Revisions::load(backend, stack).await?.hash() != shown {
+        lease.release().await?;
+        return Err(Failure::new(
+            ExitCode::Held,
+            format!("{stack} was changed in the meantime; nothing was done"),
+        )
+        .hint("run the command again to see what it would do now"));
+    }
     let snapshot = Snapshot { manifest: new_manifest(), ..old.snapshot };
     let commit = Commit {
         title: title.to_owned(),
@@ -117,7 +127,9 @@ async fn commit(
         byte_strings: old.byte_strings,
         ..Commit::default()
     };
+    let working = terminal::working("Writing the state");
     let committed = lease.commit(commit).await;
+    drop(working);
     let released = lease.release().await;
     let committed = committed?;
     released?;

@@ -34,6 +34,11 @@ impl Revisions {
         self.current.as_ref().ok()?.revision
     }
 
+    /// The hash of the current document, when it can be read.
+    pub(super) fn hash(&self) -> Option<&str> {
+        self.current.as_ref().ok().map(|recorded| recorded.hash.as_str())
+    }
+
     /// What is known of a revision.
     pub(super) fn info(&self, number: u64) -> Option<&RevisionInfo> {
         self.infos.iter().find(|info| u64::try_from(info.number) == Ok(number))

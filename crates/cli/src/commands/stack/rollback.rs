@@ -32,5 +32,5 @@ pub(crate) async fn run(context: &Context, args: RollbackArgs) -> Outcome {
             .hint("list the revisions with `drystone stack revisions`"));
     };
     let restoring = Restoring { title: "stack rollback", number, yes: args.yes };
-    restore(context, &backend, &stack, &revisions, restoring).await
+    restore(context, &backend, &stack, revisions, restoring).await
 }

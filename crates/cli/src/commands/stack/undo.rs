@@ -29,5 +29,5 @@ pub(crate) async fn run(context: &Context, UndoArgs { yes: _ }: UndoArgs) -> Out
         ))
         .hint("list the revisions with `drystone stack revisions`")
     })?;
-    restore(context, &backend, &stack, &revisions, Restoring { title: UNDO, number, yes: true }).await
+    restore(context, &backend, &stack, revisions, Restoring { title: UNDO, number, yes: true }).await
 }
