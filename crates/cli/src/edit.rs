@@ -32,8 +32,10 @@ pub(crate) async fn edit_state<T>(
 ) -> Outcome<(T, Committed)> {
     let lease = context.lease(backend, stack, &title.purpose).await?;
     let edited = async {
+        let reading = terminal::working("Reading the state");
         let Recorded { mut snapshot, byte_strings, revision, .. } =
             backend.store().snapshot(stack, At::Current).await?;
+        drop(reading);
         if !allow_unsound && !context.globals.disable_integrity_checking {
             require_sound(stack, revision, &snapshot)?;
         }
@@ -46,6 +48,7 @@ pub(crate) async fn edit_state<T>(
             byte_strings,
             ..Commit::default()
         };
+        let _working = terminal::working("Writing the state");
         Ok::<_, Failure>((outcome, lease.commit(commit).await?))
     };
     let edited = edited.await;

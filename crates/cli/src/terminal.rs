@@ -124,15 +124,3 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     }
     text
 }
-
-/// A sign of life for what may take long, on a terminal only.
-pub(crate) fn spinner(text: impl Into<std::borrow::Cow<'static, str>>) -> indicatif::ProgressBar {
-    let spinner = if std::io::stderr().is_terminal() {
-        indicatif::ProgressBar::new_spinner()
-    } else {
-        indicatif::ProgressBar::hidden()
-    };
-    spinner.set_message(text);
-    spinner.enable_steady_tick(std::time::Duration::from_millis(120));
-    spinner
-}

@@ -106,9 +106,10 @@ pub(super) async fn commit_repair(
 ) -> Outcome<Option<Committed>> {
     let lease = context.lease(backend, stack, purpose).await?;
     let repaired = async {
+        let reading = terminal::working("Reading the state");
         let Recorded { snapshot, byte_strings, .. } = backend.store().snapshot(stack, At::Current).await?;
         let repaired = repair(&snapshot).map_err(|error| circular(&error))?;
-        drop(snapshot);
+        drop((reading, snapshot));
         if telling == Telling::Changes {
             tell_changes(&repaired);
             judge(&stack.to_string(), &repaired)?;
@@ -124,6 +125,7 @@ pub(super) async fn commit_repair(
         let snapshot = Some(snapshot);
         let commit =
             Commit { title: purpose.to_owned(), message, snapshot, byte_strings, ..Commit::default() };
+        let _working = terminal::working("Writing the state");
         Ok(Some(lease.commit(commit).await?))
     };
     let repaired: Outcome<_> = repaired.await;

@@ -44,10 +44,9 @@ pub(crate) async fn run(context: &Context, args: UpgradeArgs) -> Outcome {
             *project = ask_project(stack)?;
         }
     }
-    let progress = terminal::spinner(format!("Upgrading {}", counted(stacks.len(), "stack")));
-    let upgraded = store.upgrade(stacks).await;
-    progress.finish_and_clear();
-    let upgraded = upgraded?;
+    let working = terminal::working("Giving each stack its project");
+    let upgraded = store.upgrade(stacks).await?;
+    drop(working);
     for (old, new) in &upgraded.moved {
         terminal::note(format!("{old} is {} now", new.qualified()));
     }

@@ -92,6 +92,7 @@ fn stacks(context: &Context, backend: &Backend, args: &MoveArgs) -> Outcome<Stac
 
 /// Reads both stacks, which must be sound.
 async fn read(context: &Context, backend: &Backend, stacks: &Stacks) -> Outcome<Before> {
+    let _working = terminal::working("Reading the states");
     let source = backend.store().snapshot(&stacks.source, At::Current).await?;
     let destination = backend.store().snapshot(&stacks.destination, At::Current).await?;
     if !context.globals.disable_integrity_checking {
