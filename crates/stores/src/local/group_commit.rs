@@ -2,7 +2,8 @@
 //!
 //! Appenders that were just told of one batch are usually about to append again. Writing at once would take the first
 //! of them and leave the rest to wait for a whole sync, so the writer waits a fraction of the last sync's time until as
-//! many are there as the last batch had. A lone appender never waits.
+//! many are there as the last batch had. A lone appender never waits: on a quick disk it even writes itself, since
+//! waking the writer and being woken by it would take a good part of the time that the disk takes.
 
 use crate::disk::AppendFile;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
@@ -14,6 +15,8 @@ use tokio::sync::oneshot;
 const GATHERING: u32 = 4;
 /// No disk is so slow that gathering for longer pays.
 const LONGEST_GATHERING: Duration = Duration::from_millis(2);
+/// A disk that takes longer is left to the writer, so that whoever appends is not held up.
+const QUICK: Duration = Duration::from_millis(1);
 
 /// Why a batch is not durable. The first one ends the journal: what follows fails the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +49,10 @@ struct Queue {
     waiters: Vec<Waiter>,
     /// How many waiters wake the writer.
     wanted: usize,
+    /// Whether a batch is being written.
+    writing: bool,
+    /// How many waited for the last batch, and how long writing it took.
+    last: (usize, Duration),
     failed: Option<Failure>,
     closing: bool,
 }
@@ -78,34 +85,50 @@ impl GroupCommit {
         hold(&self.shared.queue).failed.clone()
     }
 
-    /// Queues bytes for the next batch. Order of calls is order in the file.
-    pub(crate) fn append(&self, bytes: &[u8]) -> Durable {
+    /// Queues bytes for the next batch. Order of calls is order in the file. Where it says so, nobody else is there to
+    /// write them, and the caller has to call [`GroupCommit::write_queued`].
+    pub(crate) fn append(&self, bytes: &[u8]) -> (Durable, bool) {
         let (sender, receiver) = oneshot::channel();
-        self.enqueue(bytes, Waiter::Task(sender));
-        receiver
+        let alone = self.enqueue(bytes, Waiter::Task(sender));
+        (receiver, alone)
+    }
+
+    /// Writes what was queued by a caller who is alone.
+    pub(crate) fn write_queued(&self) {
+        self.shared.write_timed();
+        if !hold(&self.shared.queue).waiters.is_empty() {
+            self.shared.wake.notify_one();
+        }
     }
 
     /// Writes bytes with the next batch and waits until they are durable, from a place that is not asynchronous.
     pub(crate) fn append_and_wait(&self, bytes: &[u8]) -> Result<(), Failure> {
         let (sender, receiver) = mpsc::channel();
-        self.enqueue(bytes, Waiter::Thread(sender));
+        if self.enqueue(bytes, Waiter::Thread(sender)) {
+            self.write_queued();
+        }
         receiver
             .recv()
             .unwrap_or_else(|_| Err(Failure::Write { reason: "the journal was closed".to_owned() }))
     }
 
-    fn enqueue(&self, bytes: &[u8], waiter: Waiter) {
-        let enough = {
-            let mut queue = hold(&self.shared.queue);
-            queue.bytes.extend_from_slice(bytes);
-            queue.waiters.push(waiter);
-            queue.waiters.len() >= queue.wanted
-        };
-        if self.thread.is_none() {
-            self.shared.write_batch();
-        } else if enough {
+    /// Says whether the caller has to write.
+    fn enqueue(&self, bytes: &[u8], waiter: Waiter) -> bool {
+        let mut queue = hold(&self.shared.queue);
+        queue.bytes.extend_from_slice(bytes);
+        queue.waiters.push(waiter);
+        let (last_batch, last_time) = queue.last;
+        let is_alone = !queue.writing && queue.waiters.len() == 1 && last_batch <= 1 && last_time < QUICK;
+        if is_alone || self.thread.is_none() {
+            queue.writing = true;
+            return true;
+        }
+        let is_enough = queue.waiters.len() >= queue.wanted;
+        drop(queue);
+        if is_enough {
             self.shared.wake.notify_one();
         }
+        false
     }
 }
 
@@ -122,24 +145,32 @@ impl Drop for GroupCommit {
 
 impl Shared {
     fn run(&self) {
-        let mut last = (0, Duration::ZERO);
-        while self.gather(last) {
-            let began = Instant::now();
-            let written = self.write_batch();
-            last = (written, began.elapsed());
+        while self.gather() {
+            self.write_timed();
         }
     }
 
+    /// Writes what is queued, and remembers how much it was and how long it took.
+    fn write_timed(&self) {
+        let began = Instant::now();
+        let written = self.write_batch();
+        let mut queue = hold(&self.queue);
+        queue.last = (written, began.elapsed());
+        queue.writing = false;
+    }
+
     /// Waits for something to write, and then a little for as much as the last batch had. Says whether there is any.
-    fn gather(&self, (last_batch, last_time): (usize, Duration)) -> bool {
+    fn gather(&self) -> bool {
         let mut queue = hold(&self.queue);
         queue.wanted = 1;
-        while queue.waiters.is_empty() {
-            if queue.closing {
+        while queue.waiters.is_empty() || queue.writing {
+            if queue.closing && queue.waiters.is_empty() {
                 return false;
             }
             queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
+        let (last_batch, last_time) = queue.last;
+        queue.writing = true;
         queue.wanted = last_batch;
         let longest = (last_time / GATHERING).min(LONGEST_GATHERING);
         let began = Instant::now();

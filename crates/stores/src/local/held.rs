@@ -48,9 +48,17 @@ enum Current {
     Known(Option<Document>),
 }
 
+/// Entries on their way to the disk.
+struct Queued {
+    writer: Arc<GroupCommit>,
+    durable: Durable,
+    /// Whether the appender has to write them itself.
+    alone: bool,
+}
+
 struct OpenJournal {
     name: String,
-    writer: GroupCommit,
+    writer: Arc<GroupCommit>,
     replayer: Replayer,
     byte_strings: bool,
     entries: usize,
@@ -78,8 +86,11 @@ impl HeldLease for LocalLease {
     }
 
     async fn append(&self, entries: Vec<Entry>) -> Result<()> {
-        let (durable, refused) = self.shared.enqueue(entries)?;
-        if let Some(durable) = durable {
+        let (queued, refused) = self.shared.enqueue(entries)?;
+        if let Some(Queued { writer, durable, alone }) = queued {
+            if alone {
+                writer.write_queued();
+            }
             self.shared.outcome(durable.await)?;
             Shared::checkpoint_if_due(&self.shared);
         }
@@ -157,7 +168,7 @@ impl Shared {
 
     /// Checks entries against what was journaled before and queues them for the next write. A refused one ends the
     /// call: those before it are written, it and those after it are not.
-    fn enqueue(&self, entries: Vec<Entry>) -> Result<(Option<Durable>, Result<()>)> {
+    fn enqueue(&self, entries: Vec<Entry>) -> Result<(Option<Queued>, Result<()>)> {
         let mut bytes = Vec::new();
         let mut starts = Vec::with_capacity(entries.len());
         for entry in &entries {
@@ -188,8 +199,11 @@ impl Shared {
             journal.byte_strings |= byte_strings;
             journal.entries += 1;
         }
-        let durable = (!bytes.is_empty()).then(|| journal.writer.append(&bytes));
-        Ok((durable, outcome))
+        let queued = (!bytes.is_empty()).then(|| {
+            let (durable, alone) = journal.writer.append(&bytes);
+            Queued { writer: Arc::clone(&journal.writer), durable, alone }
+        });
+        Ok((queued, outcome))
     }
 
     fn outcome(
@@ -243,7 +257,7 @@ impl Shared {
         let replayer = Replayer::new(parsed.snapshot);
         Ok(OpenJournal {
             name,
-            writer,
+            writer: Arc::new(writer),
             replayer: if parsed.byte_strings { replayer.with_byte_strings() } else { replayer },
             byte_strings: parsed.byte_strings,
             entries: 0,

@@ -95,13 +95,9 @@ pub(super) fn not_found<'a>(resources: impl Iterator<Item = &'a Resource>, text:
 fn similar_urns<'a>(resources: impl Iterator<Item = &'a Resource>, text: &str) -> Vec<&'a Urn> {
     const SHOWN: usize = 3;
     let wanted = text.to_lowercase();
-<<<<<<< HEAD
     let typed = Urn::new(text);
     let name = if typed.name().is_empty() { text } else { typed.name() };
     let limit = (name.chars().count() / 4).max(2);
-=======
-    let limit = (text.chars().count() / 8).max(2);
->>>>>>> c-state
     let mut seen = HashSet::new();
     let mut near: Vec<(usize, &Urn)> = resources
         .map(|resource| &resource.urn)
