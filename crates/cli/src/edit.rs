@@ -18,6 +18,8 @@ pub(crate) struct Title {
     pub(crate) purpose: String,
     /// What it did, as the revision's message.
     pub(crate) message: String,
+    /// Journals kept aside whose knowledge this edit takes in (S20).
+    pub(crate) settles: Vec<String>,
 }
 
 /// Changes the current snapshot under the lease and commits it. An unsound snapshot is refused unless the user or the
@@ -46,6 +48,7 @@ pub(crate) async fn edit_state<T>(
             message: title.message.clone(),
             snapshot: Some(snapshot),
             byte_strings,
+            settles: title.settles.clone(),
             ..Commit::default()
         };
         let _working = terminal::working("Writing the state");

@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Outcome {
     };
     approve_edit(context, args.yes, &format!("This edits the state of {stack} directly. Go on?"))?;
     let message = if args.all { "every resource".to_owned() } else { urns.join(", ") };
-    let title = Title { purpose: "state delete".to_owned(), message };
+    let title = Title { purpose: "state delete".to_owned(), message, ..Title::default() };
     let edit = async |snapshot: &mut Snapshot| {
         let errors = verify(snapshot);
         let condemned = condemned(context, &args, &urns, snapshot)?;

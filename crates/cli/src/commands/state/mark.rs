@@ -79,7 +79,7 @@ pub(crate) async fn run(context: &Context, args: MarkArgs, mark: Mark) -> Outcom
     };
     approve_edit(context, args.yes, &mark.question(&stack))?;
     let message = if args.all { "every resource".to_owned() } else { urns.join(", ") };
-    let title = Title { purpose: format!("state {}", mark.command()), message };
+    let title = Title { purpose: format!("state {}", mark.command()), message, ..Title::default() };
     let edit = async |snapshot: &mut Snapshot| {
         if args.all { Ok(set_all(snapshot, mark)) } else { set_each(snapshot, mark, &urns) }
     };

@@ -42,7 +42,7 @@ pub(crate) async fn run(context: &Context, args: RenameArgs) -> Outcome {
     };
     approve_edit(context, args.yes, &format!("This edits the state of {stack} directly. Go on?"))?;
     let message = format!("{old} to {name}");
-    let title = Title { purpose: "state rename".to_owned(), message };
+    let title = Title { purpose: "state rename".to_owned(), message, ..Title::default() };
     let edit = async |snapshot: &mut Snapshot| rename(snapshot, &old, &name);
     let (new, committed) = edit_state(context, &backend, &stack, title, false, edit).await?;
     terminal::note(format!("Renamed to {new}"));

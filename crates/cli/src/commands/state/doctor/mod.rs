@@ -12,7 +12,7 @@ use crate::snapshot_diff::{Secrets, SnapshotDiff};
 use crate::terminal;
 use clap::Args;
 use drystone_model::{Repair, Severity, ShortName, Snapshot, Violation, is_sound};
-use drystone_stores::{At, Recorded, StackDescription, StackId};
+use drystone_stores::{At, Commit, Recorded, StackDescription, StackId};
 use orphans::Knowledge;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -58,10 +58,19 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Outcome {
     if findings.is_repairable() && wants(context, yes, args.json, "Apply this repair?")? {
         revisions.extend(apply_repair(context, &backend, &findings.stack).await?);
     }
-    for knowledge in findings.knowledge.iter().filter(|knowledge| knowledge.is_mergeable()) {
-        let question = format!("Merge what only {} knows?", knowledge.journal());
-        if wants(context, yes, args.json, &question)? {
+    for knowledge in &findings.knowledge {
+        let (question, mergeable) = if knowledge.is_mergeable() {
+            (format!("Merge what only {} knows?", knowledge.journal()), true)
+        } else {
+            (format!("There is nothing to merge from {}. Is it settled?", knowledge.journal()), false)
+        };
+        if !wants(context, yes, args.json, &question)? {
+            continue;
+        }
+        if mergeable {
             revisions.extend(merge(context, &backend, &findings.stack, knowledge).await?);
+        } else {
+            settle(context, &backend, &findings.stack, knowledge).await?;
         }
     }
     if args.json {
@@ -92,11 +101,25 @@ async fn merge(
     knowledge: &Knowledge,
 ) -> Outcome<Option<u64>> {
     let message = format!("merged {}", knowledge.journal());
-    let title = Title { purpose: "state doctor".to_owned(), message };
+    let settles = vec![knowledge.journal().to_owned()];
+    let title = Title { purpose: "state doctor".to_owned(), message, settles };
     let edit = async |snapshot: &mut Snapshot| knowledge.merge_into(context, stack, snapshot);
     let ((), committed) = edit_state(context, backend, stack, title, false, edit).await?;
     tell_committed(&committed);
     Ok(committed.revision)
+}
+
+/// Puts a journal away that has nothing to merge: it is kept on disk, and no longer listed.
+async fn settle(context: &Context, backend: &Backend, stack: &StackId, knowledge: &Knowledge) -> Outcome {
+    let lease = context.lease(backend, stack, "state doctor").await?;
+    let settles = vec![knowledge.journal().to_owned()];
+    let settled =
+        lease.commit(Commit { title: "state doctor".to_owned(), settles, ..Commit::default() }).await;
+    let released = lease.release().await;
+    settled?;
+    released?;
+    terminal::note(format!("{} is settled", knowledge.journal()));
+    Ok(())
 }
 
 impl Findings {
