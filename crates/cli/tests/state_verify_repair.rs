@@ -304,6 +304,8 @@ fn s20_the_doctor_merges_what_only_an_orphan_knows() {
         assert!(words.contains(says), "{says}: {words}");
     }
     assert_eq!(names(&sandbox).len(), 6, "nothing is merged unasked");
+    let shown = sandbox.ok(&["state", "lock", "show"]);
+    assert!(shown.contains("was kept because another tool has changed the stack since"), "{shown}");
     let ended = sandbox.drystone(&["state", "doctor", "--yes"]);
     assert_eq!(ended.code, 0, "{ended:#?}");
     let after = state_of(&sandbox, "shop", "dev");
@@ -314,11 +316,28 @@ fn s20_the_doctor_merges_what_only_an_orphan_knows() {
     sandbox.ok(&["state", "verify"]);
 
     let words = sandbox.ok(&["state", "doctor"]);
-    assert!(!words.contains("It made these, which the state does not have"), "{words}");
+    assert!(!words.contains("The journal"), "a merged journal is settled: {words}");
+    assert_eq!(sandbox.ok(&["state", "lock", "show"]), "shop/dev is free\n");
     sandbox.ok(&["stack", "undo", "--yes"]);
     assert_eq!(names(&sandbox).len(), 6);
-    let shown = sandbox.ok(&["state", "lock", "show"]);
-    assert!(shown.contains("was kept because another tool has changed the stack since"), "{shown}");
+}
+
+#[test]
+fn s20_a_journal_with_nothing_to_merge_is_settled_when_asked() {
+    let sandbox = stack_with(&resources());
+    let mut then = resources();
+    then.push(pet_resource("twice", &[]));
+    let mut other = pet_resource("twice", &[]);
+    other["id"] = json!("made-by-the-update");
+    orphaned_update(&sandbox, &[other], &pet_resource("d", &[]), &deployment(&then));
+    let before = sandbox.ok(&["stack", "export"]);
+    sandbox.ok(&["state", "doctor"]);
+    assert!(sandbox.ok(&["state", "doctor"]).contains("The journal"), "it stays until somebody says yes");
+    let ended = sandbox.drystone(&["state", "doctor", "--yes"]);
+    assert!(ended.code == 0 && ended.stderr.contains("is settled"), "{ended:#?}");
+    assert!(!sandbox.ok(&["state", "doctor"]).contains("The journal"));
+    let after = sandbox.ok(&["stack", "export"]);
+    assert_eq!(before.matches("made-by-the-update").count(), after.matches("made-by-the-update").count());
 }
 
 #[test]
