@@ -36,8 +36,15 @@ pub(crate) fn command() -> Result<ExitCode, Failure> {
 
 /// Tests that need a real peer are marked `#[ignore = "needs …"]` and find it by its variable.
 fn every_test(ready: &Ready) -> Command {
-    let mut command =
-        process::cargo(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--include-ignored"]);
+    let mut command = process::cargo([
+        "test",
+        "--workspace",
+        "--locked",
+        "--no-fail-fast",
+        "--",
+        "--include-ignored",
+        "--show-output",
+    ]);
     command.envs(ready.variables());
     command
 }

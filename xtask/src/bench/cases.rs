@@ -102,7 +102,7 @@ pub(super) const CASES: [Case; 6] = [
         order: Order::Sound,
         effect: Effect::Verifies,
         note: Some(
-            "the stock CLI has no such command; its nearest, `stack output`, loads and verifies the snapshot",
+            "the stock CLI has no such command; its nearest, `stack`, loads and verifies the snapshot",
         ),
         stock: &["stack"],
         ours: &["state", "verify"],
