@@ -110,6 +110,9 @@ pub(crate) fn explain(error: &clap::Error) -> Outcome {
                     None => failure.details.push(line.to_owned()),
                 }
             }
+            if failure.hints.is_empty() {
+                failure.hints.push("`--help` after the command lists what it takes".to_owned());
+            }
             Err(failure)
         }
     }
