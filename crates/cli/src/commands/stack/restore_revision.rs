@@ -3,7 +3,7 @@
 use super::revision_name::Revisions;
 use crate::backend::Backend;
 use crate::context::Context;
-use crate::edit::{new_manifest, require_sound, tell_committed};
+use crate::edit::{errors, new_manifest, tell_committed};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::snapshot_diff::{Secrets, SnapshotDiff};
 use crate::terminal;
@@ -32,8 +32,7 @@ pub(super) async fn restore(
     let Restoring { number, yes, .. } = restoring;
     let old = backend.store().snapshot(stack, At::Revision(number)).await?;
     if !context.globals.disable_integrity_checking {
-        require_sound(stack, Some(number), &old.snapshot)
-            .map_err(|failure| failure.hint("`--disable-integrity-checking` brings it back all the same"))?;
+        refuse_unsound(stack, number, &old.snapshot)?;
     }
     match &revisions.current {
         Ok(current) => {
@@ -76,6 +75,21 @@ pub(super) async fn restore(
         tell_committed(&committed);
     }
     Ok(())
+}
+
+/// Going back to a state that breaks its rules only moves the trouble.
+fn refuse_unsound(stack: &StackId, number: u64, snapshot: &Snapshot) -> Outcome {
+    let broken = errors(snapshot);
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let message =
+        format!("revision {number} of {stack} breaks {} rule(s); refusing to go back to it", broken.len());
+    let mut failure = Failure::new(ExitCode::Unsound, message);
+    failure.details = broken.iter().map(ToString::to_string).collect();
+    Err(failure
+        .hint("`drystone stack revisions` lists the sound ones")
+        .hint("`--disable-integrity-checking` brings it back all the same"))
 }
 
 /// Refuses a state from before the stack was renamed: its resources have the old name, and the next update would make
