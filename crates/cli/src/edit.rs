@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use drystone_model::{Manifest, Severity, Snapshot, Violation, verify};
-use drystone_stores::{At, Commit, Committed, Recorded, StackId};
+use drystone_stores::{At, Commit, Committed, HeldLease, Recorded, StackId};
 use std::collections::HashMap;
 
 /// The version that manifests name.
@@ -59,6 +59,17 @@ pub(crate) async fn edit_state<T>(
     let edited = edited?;
     released?;
     Ok(edited)
+}
+
+/// Commits and gives the lease back, whatever became of the commit.
+pub(crate) async fn commit_and_release(lease: Box<dyn HeldLease>, commit: Commit) -> Outcome<Committed> {
+    let working = terminal::working("Writing the state");
+    let committed = lease.commit(commit).await;
+    drop(working);
+    let released = lease.release().await;
+    let committed = committed?;
+    released?;
+    Ok(committed)
 }
 
 /// A manifest of now.

@@ -128,6 +128,33 @@ async fn s05_a_crash_at_every_step_of_a_recovery_loses_nothing() {
 }
 
 #[tokio::test]
+async fn s12_a_crash_at_every_step_of_a_cancel_leaves_the_stack_free() {
+    let dead = Machine::new(5, false);
+    dead.prepare().await;
+    dead.plan(70, Fault::Crash, Survival::Everything);
+    let report = update(&dead, 1).await;
+    assert!(dead.call_off() && !report.acknowledged.is_empty(), "the update is to die half way");
+    dead.kill(1);
+    let mut runs = 0;
+    for survival in SURVIVALS {
+        for step in 1.. {
+            runs += 1;
+            let machine = dead.fork(step * 13 + 1);
+            machine.plan(step, Fault::Crash, survival);
+            let _ = async { machine.store(2)?.break_lease(&stack(), Claim::new("cancel")).await }.await;
+            let happened = machine.call_off();
+            let place = format!("{survival:?}, step {step}: {:?}", machine.last_steps());
+            machine.kill(2);
+            check(&machine, 3, &report.acknowledged, report.committed, &place).await;
+            if !happened {
+                break;
+            }
+        }
+    }
+    println!("crashed at every I/O step of a cancel: {runs} runs");
+}
+
+#[tokio::test]
 async fn a_crash_at_every_step_of_a_move_leaves_the_stack_in_one_place() {
     let target = StackId::new("shop", "live").unwrap();
     let prepared = Machine::new(0, false);

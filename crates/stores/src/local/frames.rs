@@ -45,7 +45,7 @@ pub(crate) enum Frame {
     Entry(Box<Entry>),
     /// Written before a checkpoint or a commit replaces the current document, so that recovery knows it for its own.
     Publication(Publication),
-    /// No frame after this counts (S12).
+    /// No entry after this counts (S12).
     Closed,
 }
 
@@ -122,6 +122,7 @@ pub(crate) struct ReadJournal {
 pub(crate) fn read(file: &[u8]) -> ReadJournal {
     let mut journal = ReadJournal::default();
     let mut at = MAGIC.len();
+    let mut closed = false;
     match frame_at(file, at).filter(|_| file.starts_with(MAGIC)) {
         Some((Frame::Header(header), length)) => {
             journal.header = Some(*header);
@@ -145,9 +146,12 @@ pub(crate) fn read(file: &[u8]) -> ReadJournal {
                 journal.damaged = true;
                 journal.header.get_or_insert(*header);
             }
-            Frame::Entry(entry) => journal.entries.push(*entry),
+            // What a fenced writer added behind the closing was never acknowledged.
+            Frame::Entry(entry) if !closed => journal.entries.push(*entry),
+            Frame::Entry(_) => {}
+            // Whoever closed it says here what it is about to make current.
             Frame::Publication(publication) => journal.publications.push(publication),
-            Frame::Closed => break,
+            Frame::Closed => closed = true,
         }
     }
     journal

@@ -98,7 +98,8 @@ impl<'a> LeaseFiles<'a> {
         let before = self.read()?;
         let mut broken: Vec<LeaseInfo> = before.iter().filter(|lease| lease.held).cloned().collect();
         let mut info = self.new_lease(claim, self.last_epoch(before.as_ref())? + 1);
-        info.lock_file = None;
+        // Dying before the lock files are gone must not leave one that nobody knows for ours.
+        info.lock_file = before.as_ref().and_then(|lease| lease.lock_file.clone());
         self.write(&info)?;
         // A living holder keeps its lock on a file that no longer has the name.
         let path = self.path("holder");

@@ -124,6 +124,16 @@ impl LocalStore {
         let mut file =
             self.disk().open_append(&path).map_err(Error::io("opening", self.disk().location(&path)))?;
         file.truncate(sound_length as u64).map_err(Error::io("cutting", self.disk().location(&path)))?;
+        let mut add = |frame: Frame| {
+            let mut bytes = Vec::new();
+            frame
+                .write(&mut bytes)
+                .map_err(std::io::Error::other)
+                .and_then(|()| file.append(&bytes))
+                .and_then(|()| file.sync())
+                .map_err(Error::io("writing", self.disk().location(&path)))
+        };
+        add(Frame::Closed)?;
         let pending = snapshot.pending_operations.len();
         let publish = Publish {
             title: format!("recovered `{}` of {}@{}", holder.purpose, holder.user, holder.host),
@@ -137,13 +147,7 @@ impl LocalStore {
                 revision: i64::try_from(revision).ok(),
                 ..Publication::default()
             };
-            let mut bytes = Vec::new();
-            Frame::Publication(publication)
-                .write(&mut bytes)
-                .map_err(std::io::Error::other)
-                .and_then(|()| file.append(&bytes))
-                .and_then(|()| file.sync())
-                .map_err(Error::io("writing", self.disk().location(&path)))
+            add(Frame::Publication(publication))
         })?;
         if damaged {
             let kept = name.replace(JOURNAL, DAMAGED);

@@ -2,7 +2,7 @@
 
 use crate::canonical_properties::canonicalize;
 use crate::context::Context;
-use crate::edit::{errors, tell_committed};
+use crate::edit::{commit_and_release, errors, tell_committed};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::{snapshot_secrets, terminal};
 use clap::Args;
@@ -60,12 +60,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
         byte_strings,
         ..Commit::default()
     };
-    let working = terminal::working("Writing the state");
-    let committed = lease.commit(commit).await;
-    drop(working);
-    let released = lease.release().await;
-    let committed = committed?;
-    released?;
+    let committed = commit_and_release(lease, commit).await?;
     terminal::line("Import complete.");
     tell_committed(&committed);
     Ok(())

@@ -3,7 +3,7 @@
 use super::revision_name::Revisions;
 use crate::backend::Backend;
 use crate::context::Context;
-use crate::edit::{errors, new_manifest, tell_committed};
+use crate::edit::{commit_and_release, errors, new_manifest, tell_committed};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::snapshot_diff::{Secrets, SnapshotDiff};
 use crate::terminal;
@@ -141,11 +141,5 @@ async fn commit(
         byte_strings: old.byte_strings,
         ..Commit::default()
     };
-    let working = terminal::working("Writing the state");
-    let committed = lease.commit(commit).await;
-    drop(working);
-    let released = lease.release().await;
-    let committed = committed?;
-    released?;
-    Ok(committed)
+    commit_and_release(lease, commit).await
 }

@@ -85,11 +85,16 @@ fn s05_a_huge_length_is_damage() {
 }
 
 #[test]
-fn s12_nothing_counts_after_a_closing_frame() {
+fn s12_no_entry_counts_after_a_closing_frame() {
     let (mut file, _) = journal();
+    let before = read(&file).publications.len();
     Frame::Closed.write(&mut file).unwrap();
     write_entry(&begin(7, 4, "late"), &mut file).unwrap();
-    assert_eq!(read(&file).entries.len(), ENTRIES);
+    // What the next holder is about to make current stands behind the closing.
+    let publication = Publication { hash: "h".to_owned(), ..Publication::default() };
+    Frame::Publication(publication).write(&mut file).unwrap();
+    let read = read(&file);
+    assert_eq!((read.entries.len(), read.publications.len(), read.damaged), (ENTRIES, before + 1, false));
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod orphans;
 use super::{lock, repair, verify};
 use crate::backend::Backend;
 use crate::context::Context;
-use crate::edit::{Title, edit_state, tell_committed};
+use crate::edit::{Title, commit_and_release, edit_state, tell_committed};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::snapshot_diff::{Secrets, SnapshotDiff};
 use crate::terminal;
@@ -113,11 +113,8 @@ async fn merge(
 async fn settle(context: &Context, backend: &Backend, stack: &StackId, knowledge: &Knowledge) -> Outcome {
     let lease = context.lease(backend, stack, "state doctor").await?;
     let settles = vec![knowledge.journal().to_owned()];
-    let settled =
-        lease.commit(Commit { title: "state doctor".to_owned(), settles, ..Commit::default() }).await;
-    let released = lease.release().await;
-    settled?;
-    released?;
+    let commit = Commit { title: "state doctor".to_owned(), settles, ..Commit::default() };
+    commit_and_release(lease, commit).await?;
     terminal::note(format!("{} is settled", knowledge.journal()));
     Ok(())
 }
