@@ -1,0 +1,1 @@
+//! The engine: what turns a stack into what its program says.

@@ -1,0 +1,1 @@
+//! Provider and language plugins: wire formats, processes, launchers.
