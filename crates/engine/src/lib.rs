@@ -1,1 +1,12 @@
 //! The engine: what turns a stack into what its program says.
+//!
+//! A program registers resources with the [`Monitor`]; `generate` decides what each registration means for the state,
+//! and `execute` does it, one chain of steps after the other for a resource, chains side by side. What happens goes to
+//! the [`Journal`] before and after it happens (S1), and to people as [`Event`]s. The engine knows no stores, processes
+//! or terminals: providers, programs, the journal, time and randomness come in through the traits of `contract`.
+
+mod contract;
+mod op;
+
+pub use contract::*;
+pub use op::Op;

@@ -1,0 +1,40 @@
+//! What the engine takes from outside and gives to it: traits for what it drives, types for what passes through.
+
+mod event;
+mod goal;
+mod journal;
+mod monitor;
+mod options;
+mod program;
+mod provider;
+mod run;
+mod state;
+mod surroundings;
+mod target;
+
+pub use event::{Diagnostic, Event, EventSink, Severity, StepEvent, StepView, Summary};
+pub use goal::{
+    Alias, AliasParent, CallRequest, HookBindings, HookMoment, InvokeRequest, PackageSource, ReadRequest,
+    RegisterRequest, Registered, Registration, ResourceOptions, Timeouts,
+};
+pub use journal::{Journal, JournalError};
+pub use monitor::{
+    HookRegistration, Monitor, MonitorError, MonitorErrorKind, PackageRequest, ResourceMonitor, ViewState,
+    ViewStep,
+};
+pub use options::{ConfigValue, Operation, Options, RefreshMode};
+pub use program::{
+    ErrorHook, Failed, Hook, HookCall, InvokeTransform, Program, ProgramError, StackReader, Transform,
+    TransformedInvoke,
+};
+pub use provider::{
+    AppliedState, Autonaming, CallAnswer, CallArguments, CheckArguments, CheckFailure, Checked,
+    ConfigureArguments, ConstructArguments, Constructed, CreateArguments, DeleteArguments, Diff,
+    DiffArguments, DiffChanges, DiffKind, Invoked, PackageDescriptor, Parameterization,
+    ParameterizeArguments, Plugins, PropertyDiff, Provider, ProviderError, ProviderErrorKind, ReadArguments,
+    ReadState, RunInfo, UpdateArguments,
+};
+pub use run::{Ending, Report, Run};
+pub use state::{PropertyMap, State};
+pub use surroundings::{CancelLevel, Cancellation, Surroundings, SystemSurroundings};
+pub use target::Targets;
