@@ -5,8 +5,20 @@
 //! the [`Journal`] before and after it happens (S1), and to people as [`Event`]s. The engine knows no stores, processes
 //! or terminals: providers, programs, the journal, time and randomness come in through the traits of `contract`.
 
+mod builtin;
 mod contract;
+mod deployment;
+mod execute;
+mod generate;
+mod known;
+mod lifecycle;
+mod monitor;
 mod op;
+mod recorder;
+mod registry;
+mod vault;
+mod world;
 
 pub use contract::*;
+pub use lifecycle::run;
 pub use op::Op;

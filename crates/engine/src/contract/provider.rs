@@ -313,7 +313,8 @@ impl Diff {
     /// Whether it has to be replaced.
     #[must_use]
     pub fn is_replace(&self) -> bool {
-        !self.replace_keys.is_empty()
+        let detailed = self.detailed.iter().flatten();
+        !self.replace_keys.is_empty() || detailed.map(|(_, change)| change.kind).any(DiffKind::is_replace)
     }
 }
 

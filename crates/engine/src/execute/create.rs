@@ -1,0 +1,183 @@
+//! Making a resource.
+
+use super::hooks::Sides;
+use super::{Causes, StepResult, explain, moment, protect_outputs};
+use crate::deployment::Deployment;
+use crate::known::Known;
+use crate::recorder::Success;
+use crate::{
+    AppliedState, CreateArguments, HookMoment, Op, Provider, ProviderError, ProviderErrorKind, State,
+};
+use drystone_model::{OperationKind, is_provider_type};
+use futures::FutureExt;
+use std::sync::Arc;
+
+/// A resource to be made.
+#[derive(Debug)]
+pub(crate) struct Create {
+    pub(crate) new: State,
+    /// What it takes the place of.
+    pub(crate) replaces: Option<Replaced>,
+    pub(crate) causes: Causes,
+    /// What makes it; nothing for a component.
+    pub(crate) provider: Option<Arc<dyn Provider>>,
+}
+
+/// A state whose place a new one takes.
+#[derive(Debug)]
+pub(crate) struct Replaced {
+    pub(crate) old: Arc<Known>,
+    /// Whether it is deleted later; otherwise it was deleted before.
+    pub(crate) delete_later: bool,
+}
+
+impl Deployment {
+    pub(crate) async fn create(self: &Arc<Self>, step: Create) -> StepResult {
+        let Create { mut new, replaces, causes, provider } = step;
+        let op = if replaces.is_some() { Op::CreateReplacement } else { Op::Create };
+        let old = replaces.as_ref().map(|replaced| &replaced.old);
+        let running = self.start(op, old, Some(Arc::new(new.clone())), causes).await?;
+        if let Err(message) = self
+            .run_hooks(HookMoment::BeforeCreate, Sides { old: None, new: Some(&new), applied: false })
+            .await
+        {
+            return Err(running.failed(message));
+        }
+        // Components and providers are nothing in the world: there is nothing to lose.
+        let effect = provider.is_some() && !is_provider_type(new.record.urn.type_token());
+        let begun = if effect && self.recorder.is_recording() {
+            let sealed = match self.vault.seal(&new, None) {
+                Ok(sealed) => sealed,
+                Err(message) => return Err(running.failed(message)),
+            };
+            match self.recorder.begin(OperationKind::Creating, sealed.resource).await {
+                Ok(begun) => Some(begun),
+                Err(error) => return Err(running.unrecorded(&error)),
+            }
+        } else {
+            None
+        };
+        let mut incomplete = Vec::new();
+        if let Some(provider) = provider {
+            let token = self.views.reserve(&new.record.urn, self.surroundings.uuid().to_string());
+            let sides = Sides { old: None, new: Some(&new), applied: false };
+            let answered = running
+                .with_retries(
+                    "create",
+                    sides,
+                    || self.call_create(provider.as_ref(), &new, &token).boxed(),
+                    unready_words,
+                )
+                .await;
+            let applied = match answered {
+                Ok(applied) => applied,
+                Err(error) => {
+                    self.views.release(&token);
+                    if let Some(begun) = begun.filter(|_| error.kind != ProviderErrorKind::Unknown)
+                        && let Err(error) = self.recorder.fail(begun).await
+                    {
+                        return Err(running.unrecorded(&error));
+                    }
+                    return Err(running.failed(explain(&error, "the creation")));
+                }
+            };
+            new.record.id = applied.id;
+            new.outputs = applied.outputs;
+            new.record.refresh_before_update = applied.refresh_before_update;
+            incomplete = applied.incomplete;
+            new.record.init_errors.clone_from(&incomplete);
+            self.show_views(&token, &new.record.urn).await?;
+        }
+        let now = moment(self);
+        new.record.created = Some(now.clone());
+        new.record.modified = Some(now);
+        protect_outputs(self, &mut new);
+        let new = Arc::new(new);
+        let sealed = if self.recorder.is_recording() {
+            match self.vault.seal(&new, None) {
+                Ok(sealed) => Some(sealed),
+                Err(message) => return Err(running.failed(message)),
+            }
+        } else {
+            None
+        };
+        let later = replaces.as_ref().filter(|replaced| replaced.delete_later);
+        let before = replaces.as_ref().filter(|replaced| !replaced.delete_later);
+        let success = Success {
+            state: sealed.as_ref().map(|sealed| sealed.resource.clone()),
+            remove: before.map(|replaced| replaced.old.place),
+            delete: later.map(|replaced| replaced.old.place),
+            byte_strings: sealed.as_ref().is_some_and(|sealed| sealed.byte_strings),
+            ..Success::default()
+        };
+        let recorded = match begun {
+            Some(begun) => self.recorder.succeed(begun, success).await,
+            None => self.recorder.adjust(success).await,
+        };
+        let place = match recorded {
+            Ok(place) => place,
+            Err(error) => return Err(running.unrecorded(&error)),
+        };
+        let known = Known::new(place, Arc::clone(&new), sealed.map(|sealed| sealed.resource));
+        self.remember(&known);
+        if let Some(replaced) = later {
+            self.supersede(&replaced.old);
+        }
+        if !incomplete.is_empty() {
+            return Err(running.failed(unready(&incomplete)));
+        }
+        if new.record.custom {
+            self.run_hooks_after(
+                HookMoment::AfterCreate,
+                Sides { old: None, new: Some(&new), applied: true },
+            )
+            .await;
+        }
+        running.done(Some(new));
+        Ok(known)
+    }
+
+    async fn call_create(
+        &self,
+        provider: &dyn Provider,
+        new: &State,
+        token: &str,
+    ) -> Result<AppliedState, ProviderError> {
+        let arguments = CreateArguments {
+            urn: new.record.urn.clone(),
+            inputs: new.inputs.clone(),
+            timeout: super::timeout(&new.record, "create"),
+            dry_run: self.options.dry_run,
+            status_token: token.to_owned(),
+        };
+        let applied = provider.create(arguments).await?;
+        if applied.id.is_empty() && !self.options.dry_run {
+            return Err(ProviderError::unknown("provider did not return an ID from Create"));
+        }
+        Ok(applied)
+    }
+
+    /// Marks a state as one that is deleted at the end, because its replacement was made.
+    pub(crate) fn supersede(&self, old: &Arc<Known>) {
+        let mut world = self.world();
+        match old.place {
+            crate::known::Place::Base(index) => {
+                world.superseded.insert(index);
+            }
+            _ => world.superseded_news.push(Arc::clone(old)),
+        }
+    }
+}
+
+/// Why an answer counts as a failure for the error hooks.
+pub(crate) fn unready_words(applied: &AppliedState) -> Option<String> {
+    (!applied.incomplete.is_empty()).then(|| unready(&applied.incomplete))
+}
+
+/// What is told of a resource that is there but not ready.
+pub(crate) fn unready(reasons: &[String]) -> String {
+    let count = reasons.len();
+    let noun = if count == 1 { "error" } else { "errors" };
+    let list: String = reasons.iter().map(|reason| format!("\n    * {reason}")).collect();
+    format!("{count} {noun} occurred:{list}")
+}

@@ -1,0 +1,69 @@
+//! Leaving a resource as it is.
+
+use super::update::Recording;
+use super::{Causes, StepResult};
+use crate::deployment::Deployment;
+use crate::known::{Known, Place};
+use crate::{Op, State};
+use drystone_model::is_provider_type;
+use std::sync::Arc;
+
+impl Deployment {
+    /// Keeps a resource, with what the program says of it besides its values.
+    pub(crate) async fn same(self: &Arc<Self>, old: Arc<Known>, mut new: State) -> StepResult {
+        let before = match old.state(&self.vault) {
+            Ok(state) => state,
+            Err(message) => return Err(self.fail(old.urn(), message).into()),
+        };
+        new.record.id.clone_from(&before.record.id);
+        new.outputs.clone_from(&before.outputs);
+        let running =
+            self.start(Op::Same, Some(&old), Some(Arc::new(new.clone())), Causes::default()).await?;
+        if is_provider_type(new.record.urn.type_token()) {
+            // The inputs that it had: a provider that calls a change none goes on with what it knows.
+            if let Err(error) = self.registry.same(&new.record.urn, &new.record.id, &before.inputs).await {
+                let message = format!("bad provider state for resource {}: {error}", new.record.urn);
+                return Err(running.failed(message));
+            }
+            if new.record.urn != before.record.urn {
+                self.registry.alias(&new.record.urn, &new.record.id, &before.record.urn);
+            }
+        }
+        super::protect_outputs(self, &mut new);
+        let new = Arc::new(new);
+        match self.replace_state(&old, Arc::clone(&new), None).await {
+            Ok(known) => {
+                running.done(Some(new));
+                Ok(known)
+            }
+            Err(Recording::Unwritable(message)) => Err(running.failed(message)),
+            Err(Recording::Lost(error)) => Err(running.unrecorded(&error)),
+        }
+    }
+
+    /// Carries a resource over that the operation is not about, word for word. Its provider is not started.
+    pub(crate) async fn carry_over(self: &Arc<Self>, old: Arc<Known>) -> StepResult {
+        let state = match old.state(&self.vault) {
+            Ok(state) => state,
+            Err(message) => return Err(self.fail(old.urn(), message).into()),
+        };
+        let running = self.start(Op::Same, Some(&old), Some(Arc::clone(&state)), Causes::default()).await?;
+        match self.replace_state(&old, Arc::clone(&state), None).await {
+            Ok(known) => {
+                running.done(Some(state));
+                Ok(known)
+            }
+            Err(Recording::Unwritable(message)) => Err(running.failed(message)),
+            Err(Recording::Lost(error)) => Err(running.unrecorded(&error)),
+        }
+    }
+
+    /// Answers for a resource that is not made in this run. Nothing is recorded.
+    pub(crate) async fn skip_create(self: &Arc<Self>, new: State) -> StepResult {
+        let new = Arc::new(new);
+        let running = self.start(Op::Same, None, Some(Arc::clone(&new)), Causes::default()).await?;
+        let known = Known::new(Place::Nowhere, Arc::clone(&new), None);
+        running.done(Some(new));
+        Ok(known)
+    }
+}

@@ -1,0 +1,54 @@
+//! Asking the provider whether it takes a resource's inputs.
+
+use super::registration::Registering;
+use crate::deployment::Deployment;
+use crate::{CheckArguments, CheckFailure, PropertyMap, Severity};
+use drystone_model::Urn;
+
+/// Inputs that cannot be used. People were told why.
+pub(crate) struct Refused;
+
+impl Registering {
+    /// Checks and completes inputs.
+    pub(crate) async fn check(&self, old: PropertyMap, new: PropertyMap) -> Result<PropertyMap, Refused> {
+        let Some(provider) = &self.provider else { return Ok(new) };
+        let arguments = CheckArguments {
+            urn: self.urn.clone(),
+            old_inputs: old,
+            new_inputs: new,
+            seed: self.seed.to_vec(),
+            autonaming: self.autonaming.clone(),
+            dry_run: self.deployment.options.dry_run,
+        };
+        let checked = match provider.check(arguments).await {
+            Ok(checked) => checked,
+            Err(error) => {
+                self.deployment.diagnose(&self.urn, Severity::Error, error.message);
+                return Err(Refused);
+            }
+        };
+        if checked.failures.is_empty() {
+            return Ok(checked.properties);
+        }
+        for failure in &checked.failures {
+            self.deployment.tell_check_failure(&self.urn, &self.new.inputs, failure);
+        }
+        Err(Refused)
+    }
+}
+
+impl Deployment {
+    fn tell_check_failure(&self, urn: &Urn, inputs: &PropertyMap, failure: &CheckFailure) {
+        let (type_token, name) = (urn.type_token(), urn.name());
+        let message = if failure.property.is_empty() {
+            format!("{type_token} resource '{name}' has a problem: {}", failure.reason)
+        } else {
+            let value = inputs.get(&failure.property).map(drystone_model::Value::masked).unwrap_or_default();
+            format!(
+                "{type_token} resource '{name}': property {} value {{{value:?}}} has a problem: {}",
+                failure.property, failure.reason
+            )
+        };
+        self.diagnose(urn, Severity::Error, message);
+    }
+}

@@ -1,0 +1,265 @@
+//! What goes because the program does not name it any more, or because it was replaced.
+
+use super::target::references;
+use crate::deployment::{Deployment, Stopped};
+use crate::execute::{Delete, DeleteReason, StepFailure};
+use crate::known::{Known, Place};
+use crate::world::World;
+use crate::{Operation, Severity, Targets};
+use drystone_model::{ProviderReference, Urn};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Something that goes.
+#[derive(Debug, Clone)]
+struct Going {
+    known: Arc<Known>,
+    how: How,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Delete(DeleteReason),
+    /// It was deleted before: only its state goes.
+    Forget,
+}
+
+impl Deployment {
+    /// Deletes everything that has to go, each after all that depends on it.
+    pub(crate) async fn delete_the_rest(self: &Arc<Self>) -> Result<(), Stopped> {
+        let (going, staying) = self.find_going().await?;
+        for known in staying {
+            if let Err(StepFailure::Stopped) = self.carry_over(known).await {
+                return Err(Stopped);
+            }
+        }
+        self.refuse_untargeted(&going)?;
+        let mut spared: HashSet<Place> = HashSet::new();
+        for layer in layers(&going) {
+            let layer: Vec<&Going> =
+                layer.into_iter().filter(|going| !spared.contains(&going.known.place)).collect();
+            let steps = layer.iter().map(|going| self.let_go((*going).clone()));
+            let outcomes = futures::future::join_all(steps).await;
+            for (gone, outcome) in layer.iter().zip(outcomes) {
+                match outcome {
+                    Ok(()) => {}
+                    Err(StepFailure::Stopped) => return Err(Stopped),
+                    // What it depends on has to stay as long as it does.
+                    Err(StepFailure::Failed) => spare_dependencies(&going, gone, &mut spared),
+                }
+            }
+            if self.is_stopping() {
+                return Err(Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    async fn let_go(self: &Arc<Self>, going: Going) -> Result<(), StepFailure> {
+        match going.how {
+            How::Delete(reason) => self.delete(Delete { old: going.known, reason }).await,
+            How::Forget => self.forget_pending_replacement(going.known).await,
+        }
+    }
+
+    /// What goes, in the snapshot's order, and what stays only because the operation is not about it.
+    async fn find_going(self: &Arc<Self>) -> Result<(Vec<Going>, Vec<Arc<Known>>), Stopped> {
+        let scope = self.deletion_scope().await?;
+        let mut world = self.world();
+        let mut going = Vec::new();
+        let mut staying = Vec::new();
+        for (index, known) in world.olds.clone().into_iter().enumerate() {
+            let record = known.record();
+            // Views go with what they are views of.
+            if !record.view_of.is_empty() {
+                continue;
+            }
+            let place = Self::base_index(&known).unwrap_or(index);
+            let operated_on = world.is_operated_on(&record.urn);
+            if !scope.contains(&record.urn) {
+                if !operated_on && !record.delete && !world.condemned.contains(&place) {
+                    staying.push(known);
+                }
+                continue;
+            }
+            let awaiting = record.pending_replacement || world.awaiting_replacement.contains(&place);
+            let how = if record.delete || world.superseded.contains(&place) {
+                if world.condemned.contains(&place) {
+                    continue;
+                }
+                How::Delete(DeleteReason::Replaced)
+            } else if operated_on {
+                continue;
+            } else if awaiting {
+                How::Forget
+            } else if world.condemned.contains(&place) {
+                continue;
+            } else {
+                How::Delete(DeleteReason::Unwanted)
+            };
+            world.disposition_mut(&record.urn).deleted = true;
+            going.push(Going { known, how });
+        }
+        for known in std::mem::take(&mut world.superseded_news) {
+            world.disposition_mut(known.urn()).deleted = true;
+            going.push(Going { known, how: How::Delete(DeleteReason::Replaced) });
+        }
+        for urn in std::mem::take(&mut world.to_delete) {
+            if let Some(known) = world.news.get(&urn).cloned().filter(|known| scope.contains(known.urn())) {
+                world.disposition_mut(&urn).deleted = true;
+                going.push(Going { known, how: How::Delete(DeleteReason::Unwanted) });
+            }
+        }
+        Ok((going, staying))
+    }
+
+    /// Which resources may be deleted.
+    async fn deletion_scope(self: &Arc<Self>) -> Result<Scope, Stopped> {
+        if self.options.targets.is_constrained() {
+            let roots = {
+                let world = self.world();
+                closure_of_dependents(&world, &self.options.targets)
+            };
+            let mut allowed: HashSet<Urn> = HashSet::new();
+            for known in roots {
+                allowed.insert(known.urn().clone());
+                let dependents = self.dependent_replacements(&known).await;
+                let dependents = dependents.map_err(|error| self.fail(known.urn(), error.message))?;
+                allowed.extend(dependents.iter().map(|dependent| dependent.known.urn().clone()));
+            }
+            return Ok(Scope::Only(allowed));
+        }
+        if self.options.excludes.is_constrained() {
+            return Ok(Scope::AllBut(self.kept_by_excludes()));
+        }
+        Ok(Scope::All)
+    }
+
+    /// What has to stay so that the excluded resources can.
+    fn kept_by_excludes(&self) -> HashSet<Urn> {
+        let world = self.world();
+        let mut kept: HashSet<Urn> = HashSet::new();
+        if self.options.exclude_dependents {
+            kept.extend(
+                closure_of_dependents(&world, &self.options.excludes).iter().map(|known| known.urn().clone()),
+            );
+        }
+        // Dependencies come before what depends on them, so going backwards sees every dependent first.
+        for known in world.olds.iter().rev() {
+            if self.options.excludes.contains(known.urn()) || kept.contains(known.urn()) {
+                kept.insert(known.urn().clone());
+                kept.extend(references(known.record()).map(Urn::new));
+            }
+        }
+        kept
+    }
+
+    /// Refuses to delete what depends on a target and is none itself.
+    fn refuse_untargeted(&self, going: &[Going]) -> Result<(), Stopped> {
+        if !self.options.targets.is_constrained() || self.options.target_dependents {
+            return Ok(());
+        }
+        let mut refused = false;
+        for gone in going {
+            let urn = gone.known.urn();
+            if self.options.targets.contains(urn) {
+                continue;
+            }
+            refused = true;
+            let message = format!(
+                "Resource '{urn}' will be destroyed but was not specified in --target list.\nEither include resource in --target list or pass --target-dependents to proceed."
+            );
+            self.diagnose(urn, Severity::Error, message);
+            self.note_failure();
+        }
+        // A preview goes on, so that all of it is told at once.
+        if refused && !self.options.dry_run { Err(self.fail_silently()) } else { Ok(()) }
+    }
+
+    /// In a destroy that runs the program: what it registers is kept until everything goes.
+    pub(crate) fn is_destroying(&self) -> bool {
+        self.options.operation == Operation::Destroy
+    }
+}
+
+enum Scope {
+    All,
+    Only(HashSet<Urn>),
+    AllBut(HashSet<Urn>),
+}
+
+impl Scope {
+    fn contains(&self, urn: &Urn) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(allowed) => allowed.contains(urn),
+            Self::AllBut(kept) => !kept.contains(urn),
+        }
+    }
+}
+
+/// The targets and everything that refers to them, children too, in the snapshot's order.
+fn closure_of_dependents(world: &World, targets: &Targets) -> Vec<Arc<Known>> {
+    let mut reached: HashSet<Urn> = HashSet::new();
+    let mut found = Vec::new();
+    for known in &world.olds {
+        let record = known.record();
+        if targets.contains(&record.urn) || references(record).any(|urn| reached.contains(&Urn::new(urn))) {
+            reached.insert(record.urn.clone());
+            found.push(Arc::clone(known));
+        }
+    }
+    found
+}
+
+/// For each of what goes, the positions of what it depends on among it. They come before it.
+fn dependencies_among(going: &[Going]) -> Vec<Vec<usize>> {
+    let mut by_urn: HashMap<&Urn, Vec<usize>> = HashMap::new();
+    let mut found = Vec::with_capacity(going.len());
+    for (index, gone) in going.iter().enumerate() {
+        let record = gone.known.record();
+        let mut needs: Vec<usize> = Vec::new();
+        for edge in drystone_model::edges(record) {
+            let candidates = by_urn.get(&Urn::new(edge.urn)).into_iter().flatten();
+            let id = edge.provider.and_then(ProviderReference::split).map(|(_, id)| id);
+            needs.extend(candidates.filter(|&&at| {
+                id.is_none_or(|id| going.get(at).is_some_and(|provider| provider.known.record().id == id))
+            }));
+        }
+        needs.sort_unstable();
+        needs.dedup();
+        found.push(needs);
+        by_urn.entry(&record.urn).or_default().push(index);
+    }
+    found
+}
+
+/// What can be deleted side by side, dependents before what they depend on.
+fn layers(going: &[Going]) -> Vec<Vec<&Going>> {
+    let needs = dependencies_among(going);
+    let mut depth = vec![0usize; going.len()];
+    for index in 0..going.len() {
+        depth[index] = needs[index].iter().map(|&at| depth[at] + 1).max().unwrap_or(0);
+    }
+    let deepest = depth.iter().copied().max().map_or(0, |deepest| deepest + 1);
+    let mut layers: Vec<Vec<&Going>> = vec![Vec::new(); deepest];
+    for (gone, depth) in going.iter().zip(depth) {
+        layers[depth].push(gone);
+    }
+    layers.reverse();
+    layers
+}
+
+/// Spares what a resource that could not be deleted depends on, directly or not.
+fn spare_dependencies(going: &[Going], stuck: &Going, spared: &mut HashSet<Place>) {
+    let needs = dependencies_among(going);
+    let at = |place: Place| going.iter().position(|gone| gone.known.place == place);
+    let mut pending: Vec<usize> = at(stuck.known.place).into_iter().collect();
+    while let Some(index) = pending.pop() {
+        for &need in &needs[index] {
+            if spared.insert(going[need].known.place) {
+                pending.push(need);
+            }
+        }
+    }
+}

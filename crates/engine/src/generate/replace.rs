@@ -1,0 +1,147 @@
+//! Replacing a resource.
+
+use super::check::Refused;
+use super::registration::{Registering, Settled, settled};
+use crate::deployment::Deployment;
+use crate::execute::{Causes, Create, Delete, DeleteReason, Replaced, StepResult};
+use crate::known::Known;
+use crate::world::Decision;
+use crate::{Diff, Severity};
+use std::sync::Arc;
+use tokio::sync::MutexGuard;
+
+impl Registering {
+    /// Replaces a resource, the old one before or after the new one.
+    pub(crate) async fn replace(
+        mut self,
+        old: Arc<Known>,
+        diff: Diff,
+        deciding: MutexGuard<'_, ()>,
+    ) -> StepResult<Settled> {
+        let deployment = Arc::clone(&self.deployment);
+        if self.new.record.protect && old.record().protect && !deployment.options.ignore_protect {
+            let message = format!(
+                "unable to replace resource \"{}\"\nas it is currently marked for protection. To unprotect the resource, remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`",
+                self.urn
+            );
+            deployment.diagnose(&self.urn, Severity::Error, message);
+            deployment.note_failure();
+            // A preview goes on to show what would have been replaced.
+            if !deployment.options.dry_run {
+                return Err(deployment.fail_silently().into());
+            }
+        }
+        if !self.request.options.import_id.is_empty() {
+            let message = self.import_conflict(&old, &diff);
+            if deployment.options.dry_run {
+                deployment.warn(&self.urn, message);
+            } else {
+                return self.failed(message);
+            }
+        }
+        deployment.world().decide(&self.urn, Decision::Replace);
+        if self.provider.is_some() && !deployment.is_replace_target(&self.urn, Some(old.record())) {
+            // Nothing that was made up for the old one is carried over.
+            match self.check(crate::PropertyMap::new(), self.request.properties.clone()).await {
+                Ok(inputs) => self.new.inputs = inputs,
+                Err(Refused) => return Err(deployment.fail_silently().into()),
+            }
+        }
+        let first = self.delete_before_replace.unwrap_or(diff.delete_before_replace);
+        let causes = Causes::from(&diff);
+        if !first && !old.record().pending_replacement {
+            drop(deciding);
+            return self.create_replacement(old, causes, true).await;
+        }
+        let deletions = self.condemn(&old).await?;
+        drop(deciding);
+        for deletion in deletions {
+            match deployment.delete(deletion).await {
+                Ok(()) => {}
+                failure => {
+                    return settled(&deployment, failure.map(|()| Arc::clone(&old)), self.new);
+                }
+            }
+        }
+        self.create_replacement(old, causes, false).await
+    }
+
+    /// What has to be deleted before the replacement is made, in order: dependents first, the resource itself last.
+    async fn condemn(&self, old: &Arc<Known>) -> StepResult<Vec<Delete>> {
+        let deployment = &self.deployment;
+        let dependents = match deployment.dependent_replacements(old).await {
+            Ok(dependents) => dependents,
+            Err(error) => return Err(deployment.fail(&self.urn, error.message).into()),
+        };
+        let mut deletions = Vec::new();
+        for dependent in dependents.into_iter().rev() {
+            let record = dependent.known.record();
+            let Some(index) = Deployment::base_index(&dependent.known) else { continue };
+            if deployment.world().condemned.contains(&index) {
+                continue;
+            }
+            if !record.delete && record.protect && !deployment.options.ignore_protect {
+                let urn = &record.urn;
+                let message = format!(
+                    "unable to replace resource \"{urn}\" as part of replacing \"{}\" as it is currently marked for protection. To unprotect the resource, remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`, or use the command:\n`pulumi state unprotect '{urn}'`",
+                    self.urn
+                );
+                return Err(deployment.fail(&self.urn, message).into());
+            }
+            let reason = if record.delete { DeleteReason::Unwanted } else { DeleteReason::BeforeReplacement };
+            let mut world = deployment.world();
+            world.dependent_keys.insert(record.urn.clone(), dependent.keys);
+            world.disposition_mut(&record.urn).deleted = true;
+            world.condemned.insert(index);
+            drop(world);
+            deletions.push(Delete { old: Arc::clone(&dependent.known), reason });
+        }
+        if !old.record().pending_replacement {
+            if let Some(index) = Deployment::base_index(old) {
+                deployment.world().condemned.insert(index);
+            }
+            deletions.push(Delete { old: Arc::clone(old), reason: DeleteReason::BeforeReplacement });
+        }
+        Ok(deletions)
+    }
+
+    /// Makes what takes the place of a state.
+    pub(crate) async fn create_replacement(
+        self,
+        old: Arc<Known>,
+        causes: Causes,
+        delete_later: bool,
+    ) -> StepResult<Settled> {
+        let deployment = Arc::clone(&self.deployment);
+        let Self { new, provider, .. } = self;
+        let fallback = new.clone();
+        if !delete_later {
+            deployment.announce_replace(&old, &Arc::new(new.clone()), causes.clone(), true);
+        }
+        let replaces = Some(Replaced { old: Arc::clone(&old), delete_later });
+        let outcome = deployment.create(Create { new, replaces, causes: causes.clone(), provider }).await;
+        if let (true, Ok(known)) = (delete_later, &outcome)
+            && let Ok(state) = known.state(&deployment.vault)
+        {
+            deployment.announce_replace(&old, &state, causes, true);
+        }
+        settled(&deployment, outcome, fallback)
+    }
+
+    fn import_conflict(&self, old: &Known, diff: &Diff) -> String {
+        let before = old.state(&self.deployment.vault).map(|state| state.inputs.clone()).unwrap_or_default();
+        let shown = |value: Option<&drystone_model::Value>| {
+            let value = value.map(drystone_model::Value::masked).unwrap_or_default();
+            format!("{value:?}")
+        };
+        let keys: Vec<String> = diff
+            .replace_keys
+            .iter()
+            .map(|key| format!("{key}: {} => {}", shown(before.get(key)), shown(self.new.inputs.get(key))))
+            .collect();
+        format!(
+            "previously-imported resources that still specify an ID may not be replaced; please remove the `import` declaration from your program;\n{}",
+            keys.join("\n")
+        )
+    }
+}

@@ -1,0 +1,154 @@
+//! Which resources an operation is about.
+
+use crate::deployment::{Deployment, Stopped};
+use crate::known::Known;
+use crate::world::{Decision, World};
+use crate::{Severity, Targets};
+use drystone_model::{ROOT_STACK_TYPE, Resource, Urn, edges, is_provider_type};
+use std::sync::Arc;
+
+/// Everything that a state refers to, its provider among it.
+pub(crate) fn references(record: &Resource) -> impl Iterator<Item = &str> {
+    edges(record).map(|edge| edge.urn)
+}
+
+impl Deployment {
+    /// Whether any targets or excludes were given.
+    pub(crate) fn is_constrained(&self) -> bool {
+        self.options.targets.is_constrained() || self.options.excludes.is_constrained()
+    }
+
+    /// Whether the operation is about a resource. Providers and the stack itself always are.
+    pub(crate) fn is_targeted(&self, world: &World, record: &Resource) -> bool {
+        if is_provider_type(record.urn.type_token()) || record.urn.qualified_type() == ROOT_STACK_TYPE {
+            return true;
+        }
+        self.is_included(world, record)
+    }
+
+    /// The same without the exception.
+    pub(crate) fn is_included(&self, world: &World, record: &Resource) -> bool {
+        if self.options.targets.is_constrained() {
+            return self.options.targets.contains(&record.urn)
+                || (self.options.target_dependents && refers_to(record, &world.targets));
+        }
+        if self.options.excludes.is_constrained() {
+            return !self.is_excluded(world, record);
+        }
+        true
+    }
+
+    pub(crate) fn is_excluded(&self, world: &World, record: &Resource) -> bool {
+        self.options.excludes.contains(&record.urn)
+            || (self.options.exclude_dependents && refers_to(record, &world.excludes))
+    }
+
+    /// Lets the set of targets, or of excludes, grow by a resource that was just decided to be in it.
+    pub(crate) fn grow_targets(&self, record: &Resource, targeted: bool) {
+        if !self.is_constrained() {
+            return;
+        }
+        let mut world = self.world();
+        if self.options.excludes.is_constrained() {
+            if !targeted && self.is_excluded(&world, record) {
+                world.excludes.insert(&record.urn);
+            }
+        } else if targeted && self.is_included(&world, record) {
+            world.targets.insert(&record.urn);
+        }
+    }
+
+    /// Whether a resource is to be replaced: asked for by the user, or marked in the state.
+    pub(crate) fn is_replace_target(&self, urn: &Urn, old: Option<&Resource>) -> bool {
+        self.options.replace.contains(urn) || old.is_some_and(|old| old.taint)
+    }
+
+    /// Refuses a step that needs a resource which was left out of this run.
+    pub(crate) fn refuse_missing_dependencies(&self, record: &Resource) -> Result<(), Stopped> {
+        if !self.options.targets.is_constrained() && !self.options.replace.is_constrained() {
+            return Ok(());
+        }
+        let missing: Vec<Urn> = {
+            let world = self.world();
+            let skipped = |urn: &Urn| world.decided(urn, Decision::SkippedCreate);
+            references(record).map(Urn::new).filter(skipped).collect()
+        };
+        for urn in &missing {
+            let message = format!(
+                "Resource '{}' depends on '{urn}' which was was not specified in --target list.",
+                record.urn
+            );
+            self.diagnose(&record.urn, Severity::Error, message);
+            self.note_failure();
+            if !self.options.dry_run {
+                self.stop();
+                return Err(Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether anything that a state refers to was left out of this run.
+    pub(crate) fn has_skipped_dependencies(&self, world: &World, record: &Resource) -> bool {
+        references(record).any(|urn| world.decided(&Urn::new(urn), Decision::SkippedCreate))
+    }
+
+    /// Old states that a resource refers to and that nothing else in this run brings along, dependencies first. They
+    /// have to stand before it.
+    pub(crate) fn unseen_dependencies(&self, world: &mut World, record: &Resource) -> Vec<Arc<Known>> {
+        let mut order = Vec::new();
+        let mut pending: Vec<(Urn, bool)> = references(record).map(|urn| (Urn::new(urn), false)).collect();
+        pending.reverse();
+        while let Some((urn, children_done)) = pending.pop() {
+            let settled = world.disposition(&urn).has_step() || world.is_operated_on(&urn);
+            if urn.is_empty() || settled && !children_done {
+                continue;
+            }
+            let Some(old) = world.old(&urn).cloned() else { continue };
+            if children_done {
+                order.push(old);
+                continue;
+            }
+            let disposition = world.disposition_mut(&urn);
+            disposition.decision = Some(Decision::Same);
+            disposition.registered = true;
+            pending.push((urn, true));
+            let mut children: Vec<_> = references(old.record()).map(|urn| (Urn::new(urn), false)).collect();
+            children.reverse();
+            pending.extend(children);
+        }
+        order
+    }
+
+    /// Refuses targets that name nothing.
+    pub(crate) fn check_targets(&self) -> Result<(), Stopped> {
+        let mut missing = Vec::new();
+        {
+            let world = self.world();
+            let known = |text: &&str| {
+                let urn = Urn::new(*text);
+                !world.olds.iter().any(|old| old.urn() == &urn)
+                    && !world.dispositions.contains_key(&urn)
+                    && !world.aliased.contains_key(&urn)
+            };
+            for targets in [&self.options.targets, &self.options.excludes, &self.options.replace] {
+                missing.extend(targets.literals().filter(known).map(ToOwned::to_owned));
+            }
+        }
+        for target in &missing {
+            let message = if target.contains("::") {
+                format!("Target '{target}' could not be found in the stack.")
+            } else {
+                format!(
+                    "Target '{target}' could not be found in the stack. Did you forget to escape $ in your shell?"
+                )
+            };
+            self.diagnose(&Urn::default(), Severity::Error, message);
+        }
+        if missing.is_empty() { Ok(()) } else { Err(self.fail_silently()) }
+    }
+}
+
+fn refers_to(record: &Resource, targets: &Targets) -> bool {
+    references(record).any(|urn| targets.contains(&Urn::new(urn)))
+}

@@ -1,0 +1,106 @@
+//! Components that a provider constructs.
+
+use super::dependencies::with_sources;
+use super::packages::Package;
+use crate::deployment::Deployment;
+use crate::{
+    Alias, ConstructArguments, MonitorError, ParameterizeArguments, RegisterRequest, Registered, Severity,
+    Transform,
+};
+use drystone_model::Urn;
+use std::sync::Arc;
+
+impl Deployment {
+    /// Has a provider construct a component. What is inside registers itself.
+    pub(crate) async fn construct(
+        self: &Arc<Self>,
+        request: RegisterRequest,
+        own_transforms: Vec<Arc<dyn Transform>>,
+    ) -> Result<Registered, MonitorError> {
+        let urn = self.urn(&request.parent, &request.type_token, &request.name);
+        let fail = |error: crate::ProviderError| MonitorError::new(error.message);
+        let provider = self.provider(&urn, &request.provider).await.map_err(fail)?;
+        let mut providers = request.providers.clone();
+        let package = crate::registry::package_of_type(&request.type_token).to_owned();
+        providers.entry(package).or_insert_with(|| request.provider.clone());
+        let aliases = request.options.aliases.iter().filter_map(|alias| match alias {
+            Alias::Urn(urn) => Some(urn.clone()),
+            Alias::Spec { .. } => None,
+        });
+        let arguments = ConstructArguments {
+            type_token: request.type_token.clone(),
+            name: request.name.clone(),
+            parent: request.parent.clone(),
+            aliases: aliases.collect(),
+            inputs: request.properties,
+            input_dependencies: request.property_dependencies,
+            dependencies: request.dependencies,
+            providers,
+            timeouts: request.options.timeouts,
+            options: request.options,
+            info: self.info(),
+        };
+        let constructed = tokio::select! {
+            constructed = provider.construct(arguments) => constructed,
+            // The component's own registrations are refused by now: it has no way to end well.
+            () = self.stopped() => return Err(MonitorError::closing()),
+        };
+        let constructed = match constructed {
+            Ok(constructed) => constructed,
+            Err(_) if self.is_stopping() => return Err(MonitorError::closing()),
+            Err(error) => {
+                let message = format!(
+                    "{} resource '{}' has a problem: {}",
+                    request.type_token, request.name, error.message
+                );
+                self.diagnose(&Urn::default(), Severity::Error, message);
+                self.fail_silently();
+                return Err(MonitorError::closing());
+            }
+        };
+        self.remember_family(&constructed.urn, &request.parent, own_transforms);
+        let property_dependencies = with_sources(&constructed.outputs, constructed.output_dependencies);
+        Ok(Registered {
+            urn: constructed.urn,
+            properties: constructed.outputs,
+            property_dependencies,
+            ..Registered::default()
+        })
+    }
+
+    /// Extends a provider by a package's extension, once.
+    pub(crate) async fn extend_provider(
+        self: &Arc<Self>,
+        provider: &str,
+        reference: &str,
+        package: &Package,
+    ) -> Result<(), MonitorError> {
+        let Some(extension) = &package.extension else { return Ok(()) };
+        let key = format!("extension {provider} {reference}");
+        let cell = {
+            let mut defaults =
+                self.monitor.defaults.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Arc::clone(defaults.entry(key).or_default())
+        };
+        let extended = cell.get_or_try_init(|| async {
+            let urn = crate::registry::reference_urn(provider).unwrap_or_default();
+            let instance = self.provider(&urn, provider).await.map_err(|error| error.message)?;
+            let arguments = ParameterizeArguments::Extension(extension.clone());
+            instance.parameterize(arguments).await.map_err(|error| error.message)?;
+            let mut entry = drystone_journal::Entry::new(drystone_journal::Kind::ExtensionParameterize, 0, 0);
+            entry.extension_ref = Some(reference.to_owned());
+            entry.extension = Some(drystone_model::Extension {
+                name: extension.name.clone(),
+                version: extension.version.clone(),
+                value: Some(base64::Engine::encode(
+                    &base64::engine::general_purpose::STANDARD,
+                    &extension.value,
+                )),
+                ..drystone_model::Extension::default()
+            });
+            self.recorder.note(entry).await.map_err(|error| error.to_string())?;
+            Ok::<_, String>(String::new())
+        });
+        extended.await.map(|_| ()).map_err(MonitorError::new)
+    }
+}

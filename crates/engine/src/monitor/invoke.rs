@@ -1,0 +1,25 @@
+//! Functions of providers.
+
+use crate::deployment::Deployment;
+use crate::{InvokeRequest, Invoked, MonitorError};
+use drystone_model::Urn;
+use std::sync::Arc;
+
+impl Deployment {
+    /// Runs a function of a provider.
+    pub(crate) async fn invoke(self: &Arc<Self>, request: InvokeRequest) -> Result<Invoked, MonitorError> {
+        let mut request = self.transform_invoke(request).await?;
+        super::dependencies::lower(&mut request.arguments);
+        let package = self.package(&request.token, &request.package)?;
+        let provider = if request.provider.is_empty() {
+            self.default_provider(&package, &request.token).await?
+        } else {
+            request.provider
+        };
+        let fail = |error: crate::ProviderError| {
+            MonitorError::new(format!("invocation of {} returned an error: {}", request.token, error.message))
+        };
+        let provider = self.provider(&Urn::default(), &provider).await.map_err(fail)?;
+        provider.invoke(&request.token, request.arguments, self.options.dry_run).await.map_err(fail)
+    }
+}

@@ -1,0 +1,246 @@
+//! The engine's pen: entries get their numbers, gather, and are durable when the call returns (S1, S2).
+
+use crate::{Journal, JournalError, known::Place};
+use drystone_journal::{Entry, Kind};
+use drystone_model::{Operation, OperationKind, Resource};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Writes the journal of an update; in a preview, nothing.
+pub(crate) struct Recorder {
+    journal: Option<Arc<dyn Journal>>,
+    queue: Mutex<Queue>,
+    /// How far the journal is durable. Who holds it writes for everybody that waits (group commit).
+    durable: tokio::sync::Mutex<i64>,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Entries that are numbered and not yet written.
+    waiting: Vec<Entry>,
+    sequence: i64,
+    operation: i64,
+    /// Whether anything waits, or was written, that changes the snapshot.
+    changed: bool,
+    broken: Option<JournalError>,
+}
+
+/// How an entry must be treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// Nothing goes on before it is durable.
+    Durable,
+    /// It changes the snapshot, but the world did not change: it is written with what comes next, or at the end.
+    Light,
+    /// It changes nothing but the order: it is only written if something else is.
+    Elided,
+}
+
+/// An operation that began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun(i64);
+
+/// What a successful operation left.
+#[derive(Debug, Default)]
+pub(crate) struct Success {
+    /// The resource as it is now.
+    pub(crate) state: Option<Resource>,
+    /// The state that it takes the place of.
+    pub(crate) remove: Option<Place>,
+    /// The state that now waits to be deleted.
+    pub(crate) delete: Option<Place>,
+    /// The state that was deleted and waits for its replacement.
+    pub(crate) pending_replacement: Option<Place>,
+    pub(crate) byte_strings: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(journal: Option<Arc<dyn Journal>>) -> Self {
+        Self { journal, queue: Mutex::default(), durable: tokio::sync::Mutex::new(0) }
+    }
+
+    /// Whether anything is written at all.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.journal.is_some()
+    }
+
+    /// Whether anything changed the snapshot.
+    pub(crate) fn changed(&self) -> bool {
+        self.queue().changed
+    }
+
+    /// Writes down that an operation on the world begins. Durable when it returns (S1).
+    pub(crate) async fn begin(&self, kind: OperationKind, resource: Resource) -> Result<Begun, JournalError> {
+        let mut entry = Entry::new(Kind::Begin, 0, 0);
+        entry.operation = Some(Operation { resource, kind, ..Operation::default() });
+        let begun = self.next_operation();
+        entry.operation_id = begun.0;
+        self.write(entry, Weight::Durable).await?;
+        Ok(begun)
+    }
+
+    /// Writes down that an operation ended well. Durable when it returns.
+    pub(crate) async fn succeed(&self, begun: Begun, success: Success) -> Result<Place, JournalError> {
+        self.write(success.entry(begun), Weight::Durable).await?;
+        Ok(self.place(begun))
+    }
+
+    /// Writes down a change of the state alone: the world did not change.
+    pub(crate) async fn adjust(&self, success: Success) -> Result<Place, JournalError> {
+        self.light(success, Weight::Light).await
+    }
+
+    /// Writes down that a resource is as it was.
+    pub(crate) async fn keep(&self, success: Success) -> Result<Place, JournalError> {
+        self.light(success, Weight::Elided).await
+    }
+
+    async fn light(&self, success: Success, weight: Weight) -> Result<Place, JournalError> {
+        let begun = self.next_operation();
+        self.write(Entry::new(Kind::Begin, 0, begun.0), weight).await?;
+        self.write(success.entry(begun), weight).await?;
+        Ok(self.place(begun))
+    }
+
+    /// Writes down that an operation ended without effect.
+    pub(crate) async fn fail(&self, begun: Begun) -> Result<(), JournalError> {
+        self.write(Entry::new(Kind::Failure, 0, begun.0), Weight::Durable).await
+    }
+
+    /// Writes down what a refresh found; `None` when the resource is gone.
+    pub(crate) async fn refreshed(
+        &self,
+        place: Place,
+        state: Option<Resource>,
+        byte_strings: bool,
+        unchanged: bool,
+    ) -> Result<(), JournalError> {
+        let weight = if unchanged { Weight::Elided } else { Weight::Light };
+        let begun = self.next_operation();
+        self.write(Entry::new(Kind::Begin, 0, begun.0), weight).await?;
+        let mut entry = Entry::new(Kind::RefreshSuccess, 0, begun.0);
+        (entry.remove_old, entry.remove_new) = members(Some(place));
+        entry.state = state;
+        entry.requires_byte_string = byte_strings;
+        self.write(entry, weight).await
+    }
+
+    /// Writes down the outputs that a program registered.
+    pub(crate) async fn outputs(
+        &self,
+        place: Place,
+        state: Resource,
+        byte_strings: bool,
+        unchanged: bool,
+    ) -> Result<(), JournalError> {
+        let mut entry = Entry::new(Kind::Outputs, 0, 0);
+        (entry.remove_old, entry.remove_new) = members(Some(place));
+        if entry.remove_old.is_none() && entry.remove_new.is_none() {
+            return Ok(());
+        }
+        entry.state = Some(state);
+        entry.requires_byte_string = byte_strings;
+        self.write(entry, if unchanged { Weight::Elided } else { Weight::Light }).await
+    }
+
+    /// Writes an entry of another kind, made by the caller.
+    pub(crate) async fn note(&self, entry: Entry) -> Result<(), JournalError> {
+        self.write(entry, Weight::Light).await
+    }
+
+    /// Makes everything durable that changes the snapshot.
+    pub(crate) async fn flush(&self) -> Result<(), JournalError> {
+        if !self.changed() {
+            return Ok(());
+        }
+        let last = self.queue().sequence;
+        self.flush_to(last).await
+    }
+
+    fn next_operation(&self) -> Begun {
+        let mut queue = self.queue();
+        queue.operation += 1;
+        Begun(queue.operation)
+    }
+
+    fn place(&self, begun: Begun) -> Place {
+        if self.is_recording() { Place::New(begun.0) } else { Place::Nowhere }
+    }
+
+    async fn write(&self, mut entry: Entry, weight: Weight) -> Result<(), JournalError> {
+        if self.journal.is_none() {
+            return Ok(());
+        }
+        let sequence = {
+            let mut queue = self.queue();
+            if let Some(error) = &queue.broken {
+                return Err(error.clone());
+            }
+            queue.sequence += 1;
+            queue.changed |= weight != Weight::Elided;
+            entry.sequence = queue.sequence;
+            queue.waiting.push(entry);
+            queue.sequence
+        };
+        if weight == Weight::Durable { self.flush_to(sequence).await } else { Ok(()) }
+    }
+
+    /// Waits until everything up to a sequence is durable, writing it if nobody else does.
+    async fn flush_to(&self, sequence: i64) -> Result<(), JournalError> {
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let mut durable = self.durable.lock().await;
+        if *durable >= sequence {
+            return Ok(());
+        }
+        let (entries, last) = {
+            let mut queue = self.queue();
+            if let Some(error) = &queue.broken {
+                return Err(error.clone());
+            }
+            (std::mem::take(&mut queue.waiting), queue.sequence)
+        };
+        let interrupted = Interrupted(self);
+        let written = journal.append(entries).await;
+        std::mem::forget(interrupted);
+        if let Err(error) = &written {
+            self.queue().broken = Some(error.clone());
+        }
+        written?;
+        *durable = last;
+        Ok(())
+    }
+
+    fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Marks the journal broken when a write is dropped half way: nobody knows what of it is durable.
+struct Interrupted<'a>(&'a Recorder);
+
+impl Drop for Interrupted<'_> {
+    fn drop(&mut self) {
+        self.0.queue().broken =
+            Some(JournalError::Failed("a write to the journal was interrupted".to_owned()));
+    }
+}
+
+impl Success {
+    fn entry(self, begun: Begun) -> Entry {
+        let mut entry = Entry::new(Kind::Success, 0, begun.0);
+        (entry.remove_old, entry.remove_new) = members(self.remove);
+        (entry.delete_old, entry.delete_new) = members(self.delete);
+        (entry.pending_replacement_old, entry.pending_replacement_new) = members(self.pending_replacement);
+        entry.state = self.state;
+        entry.requires_byte_string = self.byte_strings;
+        entry
+    }
+}
+
+/// The pair of members that names a place.
+fn members(place: Option<Place>) -> (Option<i64>, Option<i64>) {
+    match place {
+        Some(Place::Base(index)) => (i64::try_from(index).ok(), None),
+        Some(Place::New(operation)) => (None, Some(operation)),
+        Some(Place::Nowhere) | None => (None, None),
+    }
+}

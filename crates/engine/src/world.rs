@@ -1,0 +1,141 @@
+//! What has become of every resource so far.
+
+use crate::{Targets, known::Known};
+use drystone_model::Urn;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What the engine decided for a URN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It stays as it is.
+    Same,
+    /// It is not made: not targeted, or not in a run that makes things.
+    SkippedCreate,
+    /// It is made.
+    Create,
+    /// It is changed.
+    Update,
+    /// It is replaced.
+    Replace,
+    /// It is only read.
+    Read,
+}
+
+/// What has become of a URN.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Disposition {
+    /// The program registered it.
+    pub(crate) registered: bool,
+    /// What was decided.
+    pub(crate) decision: Option<Decision>,
+    /// It was refreshed on behalf of the program.
+    pub(crate) refreshed: bool,
+    /// It was imported.
+    pub(crate) imported: bool,
+    /// It was deleted, and nobody knows yet whether it comes back.
+    pub(crate) deleted: bool,
+    /// Its step failed, or it was skipped because of one that did.
+    pub(crate) failed: bool,
+}
+
+impl Disposition {
+    /// Whether its old state has been dealt with, so that it is not deleted for being unknown to the program.
+    pub(crate) fn is_operated_on(self) -> bool {
+        self.refreshed
+            || matches!(self.decision, Some(decision) if decision != Decision::Create && decision != Decision::SkippedCreate)
+    }
+
+    /// Whether a step was made for it.
+    pub(crate) fn has_step(self) -> bool {
+        self.decision.is_some() || self.deleted || self.imported
+    }
+}
+
+/// What has become of every resource so far.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    /// The states of the snapshot that the update began with, in its order; refreshed ones in their new form.
+    pub(crate) olds: Vec<Arc<Known>>,
+    /// Where in `olds` the live state of a URN is; those that wait to be deleted are not here.
+    pub(crate) by_urn: HashMap<Urn, usize>,
+    /// The views of each resource, by position in `olds`.
+    pub(crate) views: HashMap<Urn, Vec<usize>>,
+    pub(crate) dispositions: HashMap<Urn, Disposition>,
+    /// The newest state of each URN that a step left.
+    pub(crate) news: HashMap<Urn, Arc<Known>>,
+    /// From a name that a resource had to the one it has.
+    pub(crate) aliased: HashMap<Urn, Urn>,
+    /// From the name that a resource has to the one that it had.
+    pub(crate) aliases: HashMap<Urn, Urn>,
+    /// Old states, by position, that a delete step was made for.
+    pub(crate) condemned: HashSet<usize>,
+    /// Old states, by position, that were deleted and wait for their replacement.
+    pub(crate) awaiting_replacement: HashSet<usize>,
+    /// Old states, by position, whose replacement was made and that wait to be deleted.
+    pub(crate) superseded: HashSet<usize>,
+    /// States of this update whose replacement was made: an import that was then replaced.
+    pub(crate) superseded_news: Vec<Arc<Known>>,
+    /// States that a destroy which runs the program deletes at its end.
+    pub(crate) to_delete: Vec<Urn>,
+    /// The properties that made dependents be replaced.
+    pub(crate) dependent_keys: HashMap<Urn, Vec<String>>,
+    /// What is targeted so far, dependents included.
+    pub(crate) targets: Targets,
+    /// What is excluded so far, dependents included.
+    pub(crate) excludes: Targets,
+    /// Providers by URN, as they are registered.
+    pub(crate) providers: HashMap<Urn, Arc<crate::State>>,
+    /// The stack's own resource.
+    pub(crate) root: Urn,
+}
+
+impl World {
+    /// Builds the indexes over a list of states.
+    pub(crate) fn set_olds(&mut self, olds: Vec<Arc<Known>>) {
+        self.by_urn.clear();
+        self.views.clear();
+        for (index, known) in olds.iter().enumerate() {
+            let record = known.record();
+            if !record.view_of.is_empty() {
+                self.views.entry(record.view_of.clone()).or_default().push(index);
+            }
+            if !record.delete {
+                self.by_urn.insert(record.urn.clone(), index);
+            }
+        }
+        self.olds = olds;
+    }
+
+    /// The live old state of a URN.
+    pub(crate) fn old(&self, urn: &Urn) -> Option<&Arc<Known>> {
+        self.by_urn.get(urn).and_then(|&index| self.olds.get(index))
+    }
+
+    /// The views of a resource.
+    pub(crate) fn old_views(&self, urn: &Urn) -> Vec<Arc<Known>> {
+        let indexes = self.views.get(urn).into_iter().flatten();
+        indexes.filter_map(|&index| self.olds.get(index).cloned()).collect()
+    }
+
+    pub(crate) fn disposition(&self, urn: &Urn) -> Disposition {
+        self.dispositions.get(urn).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn disposition_mut(&mut self, urn: &Urn) -> &mut Disposition {
+        self.dispositions.entry(urn.clone()).or_default()
+    }
+
+    pub(crate) fn decide(&mut self, urn: &Urn, decision: Decision) {
+        self.disposition_mut(urn).decision = Some(decision);
+    }
+
+    pub(crate) fn decided(&self, urn: &Urn, decision: Decision) -> bool {
+        self.disposition(urn).decision == Some(decision)
+    }
+
+    /// Whether the old state of a URN has been dealt with, under this name or the one that it has now.
+    pub(crate) fn is_operated_on(&self, urn: &Urn) -> bool {
+        self.disposition(self.aliased.get(urn).unwrap_or(urn)).is_operated_on()
+    }
+}

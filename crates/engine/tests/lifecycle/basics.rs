@@ -1,0 +1,117 @@
+//! Making, keeping, changing and deleting resources.
+
+use crate::harness::{Stack, TestProvider, program};
+use drystone_engine::Op;
+
+#[test]
+fn a_new_resource_is_created_with_its_default_provider() {
+    let mut stack = Stack::new();
+    let outcome = stack
+        .up(program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("size", 1).register().await?;
+            Ok(())
+        }))
+        .ok();
+    assert_eq!(outcome.steps(), ["create a"]);
+    assert_eq!(stack.names(), ["shop-dev", "a"]);
+    let a = stack.resource("a");
+    assert_eq!((a.id.as_str(), a.inputs.text()), ("a-1", r#"{"size":1}"#));
+    assert!(a.provider.starts_with("urn:pulumi:dev::shop::pulumi:providers:pkgA::default::"));
+}
+
+#[test]
+fn an_unchanged_program_changes_nothing_and_writes_nothing() {
+    let mut stack = Stack::new();
+    let run = || {
+        program(|p| async move { p.resource("pkgA:m:T", "a").input("size", 1).register().await.map(|_| ()) })
+    };
+    stack.up(run()).ok();
+    let before = stack.snapshot.clone();
+    let outcome = stack.up(run()).ok();
+    assert_eq!((outcome.steps().len(), outcome.entries), (0, 0));
+    assert_eq!(stack.snapshot, before);
+    assert_eq!(outcome.count(Op::Same), 2);
+}
+
+#[test]
+fn a_changed_input_updates_in_place() {
+    let mut stack = Stack::new();
+    for size in [1, 2] {
+        stack
+            .up(program(move |p| async move {
+                p.resource("pkgA:m:T", "a").input("size", size).register().await?;
+                Ok(())
+            }))
+            .ok();
+    }
+    assert_eq!(stack.resource("a").inputs.text(), r#"{"size":2}"#);
+    assert_eq!(stack.effects("pkgA"), ["create a", "update a"]);
+}
+
+#[test]
+fn what_the_program_no_longer_names_is_deleted_dependents_first() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("size", 1).register().await?;
+            let b = p.resource("pkgA:m:T", "b").input_from("from", &a, "size").register().await?;
+            p.resource("pkgA:m:T", "c").input_from("from", &b, "from").register().await?;
+            Ok(())
+        }))
+        .ok();
+    stack.calls("pkgA");
+    stack.up(program(|_| async move { Ok(()) })).ok();
+    assert_eq!(stack.effects("pkgA"), ["delete c", "delete b", "delete a"]);
+    assert_eq!(stack.names(), ["shop-dev"]);
+}
+
+#[test]
+fn a_replacement_is_made_before_the_old_one_goes() {
+    let mut stack = Stack::with_provider("pkgA", TestProvider::replacing_on(["kind"]));
+    for kind in ["x", "y"] {
+        stack
+            .up(program(move |p| async move {
+                p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+                Ok(())
+            }))
+            .ok();
+    }
+    assert_eq!(stack.effects("pkgA"), ["create a", "create a", "delete a"]);
+    assert_eq!((stack.names().len(), stack.resource("a").id.as_str()), (2, "a-2"));
+    assert_eq!(stack.providers["pkgA"].ids(), ["a-2"]);
+}
+
+#[test]
+fn a_provider_that_wants_it_deletes_first_and_takes_dependents_along() {
+    let mut stack = Stack::with_provider("pkgA", TestProvider::deleting_before_replacing_on(["kind"]));
+    for kind in ["x", "y"] {
+        stack
+            .up(program(move |p| async move {
+                let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+                p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+                Ok(())
+            }))
+            .ok();
+    }
+    assert_eq!(
+        stack.effects("pkgA"),
+        ["create a", "create b", "delete b", "delete a", "create a", "create b"]
+    );
+    assert_eq!(stack.providers["pkgA"].ids(), ["a-3", "b-4"]);
+}
+
+#[test]
+fn destroy_deletes_everything_in_reverse() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("size", 1).register().await?;
+            p.resource("pkgA:m:T", "b").input_from("from", &a, "size").register().await?;
+            Ok(())
+        }))
+        .ok();
+    stack.calls("pkgA");
+    stack.destroy().ok();
+    assert_eq!(stack.effects("pkgA"), ["delete b", "delete a"]);
+    assert!(stack.snapshot.resources.is_empty());
+}

@@ -1,0 +1,7 @@
+//! What the engine does, topic by topic: a short program, the steps, the end state.
+
+#![allow(clippy::unwrap_used)]
+
+mod harness;
+
+mod basics;
