@@ -3,6 +3,7 @@
 //! Messages keep their structs as bytes ([`Struct`], [`RawValue`]). Values are written to and read from these bytes
 //! directly, so that no tree of protobuf values is ever built.
 
+pub mod assets;
 mod decode;
 mod encode;
 mod error;
