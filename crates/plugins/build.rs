@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     tonic_prost_build::configure()
         .extern_path(".google.protobuf.Struct", "crate::wire::Struct")
         .extern_path(".google.protobuf.Value", "crate::wire::RawValue")
+        .generate_default_stubs(true)
         .compile_fds(descriptors)?;
     Ok(())
 }
