@@ -1,1 +1,9 @@
 //! Provider and language plugins: wire formats, processes, launchers.
+
+pub mod monitor;
+pub mod proto;
+pub mod provider;
+pub mod wire;
+
+/// The largest message that anybody sends or takes, as everywhere in this protocol.
+pub const LARGEST_MESSAGE: usize = 400 * 1024 * 1024;

@@ -1,0 +1,51 @@
+//! Where plugins and programs reach this engine.
+
+use drystone_engine::Monitor;
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+/// The address that plugins and programs are given, and the operation that answers there.
+///
+/// The address is there before the operation, because plugins are started with it, and a plain destroy never runs a
+/// program. Copies are the same endpoint.
+#[derive(Clone)]
+pub struct Endpoint {
+    address: Arc<str>,
+    current: Arc<RwLock<Option<Monitor>>>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(address: impl Into<Arc<str>>) -> Self {
+        Self { address: address.into(), current: Arc::default() }
+    }
+
+    /// Host and port.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Lets an operation answer from now on.
+    pub fn attach(&self, monitor: Monitor) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(monitor);
+    }
+
+    /// Lets nobody answer any more. The operation is released.
+    pub fn detach(&self) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The operation that answers, if one runs.
+    #[must_use]
+    pub fn monitor(&self) -> Option<Monitor> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("address", &self.address).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,7 @@
+//! The engine as programs and plugins reach it over gRPC.
+
+mod endpoint;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use endpoint::Endpoint;

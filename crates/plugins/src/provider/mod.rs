@@ -1,0 +1,228 @@
+//! Providers that are reached over gRPC.
+//!
+//! What a provider understands is settled by the handshake or, with older ones, by its answer to Configure; every
+//! value is then sent in a form that it understands, and what was lost on the way out is put back on the way in.
+
+mod configuration;
+mod echo;
+mod failure;
+mod functions;
+mod lifecycle;
+mod session;
+#[cfg(test)]
+mod tests;
+
+use crate::monitor::Endpoint;
+use crate::proto::pulumirpc as rpc;
+use async_trait::async_trait;
+use drystone_engine::{
+    AppliedState, CallAnswer, CallArguments, CheckArguments, Checked, ConfigureArguments, ConstructArguments,
+    Constructed, CreateArguments, DeleteArguments, Diff, DiffArguments, Invoked, Parameterization,
+    ParameterizeArguments, PropertyMap, Provider, ProviderError, ReadArguments, ReadState, UpdateArguments,
+};
+use rpc::resource_provider_client::ResourceProviderClient;
+use session::Session;
+use std::{any::Any, fmt, path::PathBuf};
+use tonic::transport::Channel;
+
+/// What a provider is told when it is connected to.
+#[derive(Debug, Clone)]
+pub struct ProviderOptions {
+    /// The package's name, for messages.
+    pub name: String,
+    /// Where it reaches the engine.
+    pub endpoint: Endpoint,
+    /// The folder of its program; `None` for one that was started by somebody else.
+    pub directory: Option<PathBuf>,
+    /// Show inputs as outputs in previews rather than asking the provider.
+    pub disable_preview: bool,
+    /// The version to answer with instead of its own, for plugins that were built from source.
+    pub version: Option<String>,
+}
+
+/// A provider in another process.
+pub struct GrpcProvider {
+    options: ProviderOptions,
+    client: ResourceProviderClient<Channel>,
+    session: Session,
+    /// What must live as long as the provider, such as its process.
+    _process: Box<dyn Any + Send + Sync>,
+}
+
+impl fmt::Debug for GrpcProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GrpcProvider").field("name", &self.options.name).finish_non_exhaustive()
+    }
+}
+
+impl GrpcProvider {
+    /// Shakes hands over an open channel. `process` is dropped with the provider.
+    pub async fn connect(
+        channel: Channel,
+        options: ProviderOptions,
+        process: Box<dyn Any + Send + Sync>,
+    ) -> Result<Self, ProviderError> {
+        let client = ResourceProviderClient::new(channel)
+            .max_decoding_message_size(crate::LARGEST_MESSAGE)
+            .max_encoding_message_size(crate::LARGEST_MESSAGE);
+        let provider = Self { options, client, session: Session::default(), _process: process };
+        provider.handshake().await?;
+        if provider.options.directory.is_none() {
+            provider.attach().await?;
+        }
+        Ok(provider)
+    }
+
+    fn client(&self) -> ResourceProviderClient<Channel> {
+        self.client.clone()
+    }
+
+    fn failure(&self, status: &tonic::Status) -> ProviderError {
+        failure::describe(status, &self.options.name)
+    }
+
+    async fn handshake(&self) -> Result<(), ProviderError> {
+        let address = self.options.endpoint.address().to_owned();
+        let directory = self.options.directory.as_ref().map(|directory| directory.display().to_string());
+        let request = rpc::ProviderHandshakeRequest {
+            engine_address: address.clone(),
+            root_directory: directory.clone(),
+            program_directory: directory,
+            configure_with_urn: true,
+            supports_views: true,
+            supports_refresh_before_update: true,
+            invoke_with_preview: true,
+            mapper_target: Some(address.clone()),
+            loader_target: Some(address.clone()),
+            resolver_target: None,
+            accepts_byte_string: true,
+        };
+        match self.client().handshake(request).await {
+            Ok(answer) => {
+                self.session.shook_hands(answer.get_ref());
+                Ok(())
+            }
+            Err(status) if status.code() == tonic::Code::Unimplemented => Ok(()),
+            Err(status) => {
+                let mut error = self.failure(&status);
+                error.message =
+                    format!("failed to handshake with '{}': {}", self.options.name, error.message);
+                Err(error)
+            }
+        }
+    }
+
+    async fn attach(&self) -> Result<(), ProviderError> {
+        let request = rpc::PluginAttach { address: self.options.endpoint.address().to_owned() };
+        self.client().attach(request).await.map(drop).map_err(|status| self.failure(&status))
+    }
+}
+
+#[async_trait]
+impl Provider for GrpcProvider {
+    async fn parameterize(
+        &self,
+        arguments: ParameterizeArguments,
+    ) -> Result<(String, String), ProviderError> {
+        use rpc::parameterize_request::{Parameters, ParametersArgs, ParametersValue};
+        let parameters = match arguments {
+            ParameterizeArguments::Arguments(args) => Parameters::Args(ParametersArgs { args }),
+            ParameterizeArguments::Value(Parameterization { name, version, value })
+            | ParameterizeArguments::Extension(Parameterization { name, version, value }) => {
+                Parameters::Value(ParametersValue { name, version, value })
+            }
+        };
+        let request = rpc::ParameterizeRequest { parameters: Some(parameters) };
+        let answer = self.client().parameterize(request).await.map_err(|status| self.failure(&status))?;
+        let answer = answer.into_inner();
+        Ok((answer.name, answer.version))
+    }
+
+    async fn schema(&self, package: Option<Parameterization>) -> Result<String, ProviderError> {
+        let package = package.unwrap_or_default();
+        let request = rpc::GetSchemaRequest {
+            version: 0,
+            subpackage_name: package.name,
+            subpackage_version: package.version,
+        };
+        let answer = self.client().get_schema(request).await.map_err(|status| self.failure(&status))?;
+        Ok(answer.into_inner().schema)
+    }
+
+    async fn version(&self) -> Result<String, ProviderError> {
+        if let Some(version) = &self.options.version {
+            return Ok(version.clone());
+        }
+        match self.client().get_plugin_info(()).await {
+            Ok(info) => Ok(info.into_inner().version),
+            Err(status) if status.code() == tonic::Code::Unimplemented => Ok(String::new()),
+            Err(status) => Err(self.failure(&status)),
+        }
+    }
+
+    async fn check_config(&self, arguments: CheckArguments) -> Result<Checked, ProviderError> {
+        self.call_check_config(arguments).await
+    }
+
+    async fn diff_config(&self, arguments: DiffArguments) -> Result<Diff, ProviderError> {
+        self.call_diff_config(arguments).await
+    }
+
+    /// Returns at once; the provider takes its configuration while others go on, and whoever needs it waits. That it
+    /// refused the configuration is the answer to the first who does.
+    async fn configure(&self, arguments: ConfigureArguments) -> Result<(), ProviderError> {
+        self.begin_configure(arguments)
+    }
+
+    async fn check(&self, arguments: CheckArguments) -> Result<Checked, ProviderError> {
+        self.call_check(arguments).await
+    }
+
+    async fn diff(&self, arguments: DiffArguments) -> Result<Diff, ProviderError> {
+        self.call_diff(arguments).await
+    }
+
+    async fn create(&self, arguments: CreateArguments) -> Result<AppliedState, ProviderError> {
+        self.call_create(arguments).await
+    }
+
+    async fn read(&self, arguments: ReadArguments) -> Result<ReadState, ProviderError> {
+        self.call_read(arguments).await
+    }
+
+    async fn update(&self, arguments: UpdateArguments) -> Result<AppliedState, ProviderError> {
+        self.call_update(arguments).await
+    }
+
+    async fn delete(&self, arguments: DeleteArguments) -> Result<(), ProviderError> {
+        self.call_delete(arguments).await
+    }
+
+    async fn invoke(
+        &self,
+        token: &str,
+        arguments: PropertyMap,
+        dry_run: bool,
+    ) -> Result<Invoked, ProviderError> {
+        self.call_invoke(token, arguments, dry_run).await
+    }
+
+    async fn call(&self, arguments: CallArguments) -> Result<CallAnswer, ProviderError> {
+        self.call_method(arguments).await
+    }
+
+    async fn construct(&self, arguments: ConstructArguments) -> Result<Constructed, ProviderError> {
+        self.call_construct(arguments).await
+    }
+
+    fn supports_autonaming(&self) -> bool {
+        self.session.supports_autonaming()
+    }
+
+    async fn cancel(&self) -> Result<(), ProviderError> {
+        match self.client().cancel(()).await {
+            Err(status) if status.code() != tonic::Code::Unimplemented => Err(self.failure(&status)),
+            _ => Ok(()),
+        }
+    }
+}
