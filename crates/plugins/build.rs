@@ -1,1 +1,31 @@
-fn main() {}
+//! Compiles the protocol definitions in `proto/` with a compiler written in Rust, so that no machine needs protoc.
+
+use std::error::Error;
+
+const FILES: [&str; 15] = [
+    "codegen/codegen.proto",
+    "google/rpc/status.proto",
+    "pulumirpc/analyzer.proto",
+    "pulumirpc/callback.proto",
+    "pulumirpc/engine.proto",
+    "pulumirpc/errors.proto",
+    "pulumirpc/events.proto",
+    "pulumirpc/hcl.proto",
+    "pulumirpc/language.proto",
+    "pulumirpc/monitor.proto",
+    "pulumirpc/package.proto",
+    "pulumirpc/provider.proto",
+    "pulumirpc/resource.proto",
+    "pulumirpc/status.proto",
+    "pulumirpc/transform.proto",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=proto");
+    let descriptors = protox::compile(FILES, ["proto"])?;
+    tonic_prost_build::configure()
+        .extern_path(".google.protobuf.Struct", "crate::wire::Struct")
+        .extern_path(".google.protobuf.Value", "crate::wire::RawValue")
+        .compile_fds(descriptors)?;
+    Ok(())
+}

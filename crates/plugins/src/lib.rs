@@ -1,1 +1,4 @@
 //! Provider and language plugins: wire formats, processes, launchers.
+
+pub mod proto;
+pub mod wire;
