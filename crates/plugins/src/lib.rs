@@ -1,4 +1,5 @@
 //! Provider and language plugins: wire formats, processes, launchers.
 
+pub mod process;
 pub mod proto;
 pub mod wire;
