@@ -2,4 +2,5 @@
 
 pub mod process;
 pub mod proto;
+pub mod search;
 pub mod wire;
