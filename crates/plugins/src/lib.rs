@@ -1,5 +1,6 @@
 //! Provider and language plugins: wire formats, processes, launchers.
 
+pub mod languages;
 pub mod process;
 pub mod proto;
 pub mod search;

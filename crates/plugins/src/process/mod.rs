@@ -18,5 +18,5 @@ pub use group::{Group, STOP_GRACE};
 pub use lines::{Line, LineSink, Stream};
 pub use plugin::{Deadlines, Plugin, StartError};
 
-pub(crate) use lines::{Tail, forward};
+pub(crate) use lines::forward;
 pub(crate) use plugin::{Life, Origin, Remote, drained};
