@@ -42,12 +42,15 @@ fn text_of(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// The last lines that a process printed, for the error that says why it failed.
+/// The last lines that a process printed, for the error that says why it failed: those from the start of a Go panic,
+/// which has the reason above a long trace, or else the very last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tail(Arc<Mutex<VecDeque<String>>>);
 
 impl Tail {
-    const LINES: usize = 30;
+    const KEPT: usize = 500;
+    const SHOWN: usize = 30;
+    const SHOWN_OF_PANIC: usize = 15;
 
     /// A sink that remembers lines and passes them on.
     pub(crate) fn before(&self, sink: LineSink) -> LineSink {
@@ -60,7 +63,7 @@ impl Tail {
 
     fn push(&self, text: &str) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == Self::LINES {
+        if lines.len() == Self::KEPT {
             lines.pop_front();
         }
         lines.push_back(text.to_owned());
@@ -69,7 +72,12 @@ impl Tail {
     /// The lines, joined.
     pub(crate) fn text(&self) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+        let is_panic = |line: &String| line.starts_with("panic: ") || line.starts_with("fatal error: ");
+        let (start, count) = match lines.iter().position(is_panic) {
+            Some(start) => (start, Self::SHOWN_OF_PANIC),
+            None => (lines.len().saturating_sub(Self::SHOWN), Self::SHOWN),
+        };
+        lines.iter().skip(start).take(count).map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -111,5 +119,11 @@ mod tests {
         }
         assert!(tail.text().starts_with("70\n"), "{}", tail.text());
         assert!(tail.text().ends_with("\n99"), "{}", tail.text());
+        sink(Line { stream: Stream::Stderr, text: "panic: at last".to_owned() });
+        for number in 0..100 {
+            sink(Line { stream: Stream::Stderr, text: format!("frame {number}") });
+        }
+        assert!(tail.text().starts_with("panic: at last\nframe 0\n"), "{}", tail.text());
+        assert!(tail.text().ends_with("frame 13"), "{}", tail.text());
     }
 }

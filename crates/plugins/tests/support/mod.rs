@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 pub(crate) mod engine;
+pub(crate) mod host;
 pub(crate) mod sdk;
 
 use drystone_plugins::process::{Line, LineSink, Stream};
