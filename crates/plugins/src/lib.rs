@@ -1,8 +1,11 @@
 //! Provider and language plugins: wire formats, processes, launchers.
 
+pub mod languages;
 pub mod monitor;
+pub mod process;
 pub mod proto;
 pub mod provider;
+pub mod search;
 pub mod wire;
 
 /// The largest message that anybody sends or takes, as everywhere in this protocol.

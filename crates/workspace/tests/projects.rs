@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use drystone_workspace::project::{ConfigType, Package, Plugin, Project, ProjectError, Runtime};
+use drystone_workspace::project::{
+    ConfigType, Package, Plugin, PluginProject, Project, ProjectError, Runtime,
+};
 use drystone_workspace::{Environment, Value};
 use std::path::{Path, PathBuf};
 
@@ -209,4 +211,21 @@ fn unreadable_files_are_named() {
     let path = folder.path().join("Pulumi.yaml");
     std::fs::write(&path, b"name: \xff\n").unwrap();
     assert!(matches!(Project::load(&path), Err(ProjectError::File(_))));
+}
+
+#[test]
+fn a_plugin_that_is_source_code_names_its_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("PulumiPlugin.yaml");
+    std::fs::write(
+        &path,
+        "runtime: {name: python, options: {virtualenv: venv}}\nrequiredPulumiVersion: '>=3'\n",
+    )
+    .unwrap();
+    let plugin = PluginProject::load(&path).unwrap();
+    assert_eq!(plugin.runtime.name, "python");
+    assert_eq!(plugin.runtime.options["virtualenv"], Value::String("venv".to_owned()));
+    assert_eq!(plugin.required_pulumi_version.as_deref(), Some(">=3"));
+    std::fs::write(&path, "packages: {}\n").unwrap();
+    assert!(matches!(PluginProject::load(&path), Err(ProjectError::Invalid { .. })));
 }

@@ -3,12 +3,14 @@
 mod declaration;
 mod find;
 mod name;
+mod plugin;
 mod problem;
 mod read;
 
 pub use declaration::{ConfigDeclaration, ConfigType};
 pub use find::find_project;
 pub use name::{NameProblem, check_new_project_name, check_project_name, check_stack_name};
+pub use plugin::PluginProject;
 pub use problem::Problem;
 
 use crate::file::{FileError, Format};

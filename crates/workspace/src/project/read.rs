@@ -3,7 +3,7 @@
 mod config;
 mod parts;
 
-use super::{Problem, Project};
+use super::{PluginProject, Problem, Project};
 use crate::Value;
 use crate::file::Format;
 use crate::yaml::{Entry, Kind, Node};
@@ -23,6 +23,26 @@ pub(super) fn project(path: &Path, text: &str, format: Format) -> Result<Project
         reader.attribute(&mut project, entry, root);
     }
     if reader.problems.is_empty() { Ok(project) } else { Err(reader.problems) }
+}
+
+/// Reads a plugin from the text of its file. It needs a runtime and has no name.
+pub(super) fn plugin_project(text: &str, format: Format) -> Result<PluginProject, Vec<Problem>> {
+    let document = format.parse(text).map_err(|error| vec![error.into()])?;
+    let root = &document.root;
+    let mut reader = Reader { located: document.located, problems: Vec::new() };
+    let mut plugin = PluginProject::default();
+    for entry in root.entries() {
+        match entry.key.as_str() {
+            "runtime" => plugin.runtime = reader.runtime(&entry.value).unwrap_or_default(),
+            "main" => plugin.main = reader.filled_text(entry),
+            "requiredPulumiVersion" => plugin.required_pulumi_version = reader.filled_text(entry),
+            _ => {}
+        }
+    }
+    if plugin.runtime.name.is_empty() && reader.problems.is_empty() {
+        reader.wrong(root, "a plugin has a `runtime`, the language that runs it");
+    }
+    if reader.problems.is_empty() { Ok(plugin) } else { Err(reader.problems) }
 }
 
 /// What has been found wrong so far.

@@ -1,0 +1,137 @@
+//! Why a program cannot be run.
+
+use crate::process::{ConnectError, Exit, StartError};
+use crate::search::SearchError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a program cannot be run. A program that ran and failed is an [`super::Outcome`].
+#[derive(Debug, thiserror::Error)]
+pub enum LanguageError {
+    /// The project names no language.
+    #[error("`{}` has no `runtime`, the language of the program", path.display())]
+    NoRuntime {
+        /// The project file.
+        path: PathBuf,
+    },
+    /// The project's `main` is not there.
+    #[error("project 'main' could not be read: `{}`", path.display())]
+    Main {
+        /// What it names.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A runtime option is not of its type.
+    #[error("the runtime option `{option}` must be {expected}")]
+    Option {
+        /// The option.
+        option: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A program that is needed is not on the PATH.
+    #[error("could not find {} on the $PATH", programs.join(" or "))]
+    NotOnPath {
+        /// The names it may have.
+        programs: Vec<String>,
+        /// What to do.
+        hint: String,
+    },
+    /// The SDK is not installed.
+    #[error("the Pulumi SDK `{package}` is not installed for `{}`", directory.display())]
+    SdkMissing {
+        /// The package.
+        package: &'static str,
+        /// The folder of the program.
+        directory: PathBuf,
+        /// The command that installs it.
+        install: String,
+    },
+    /// The virtual environment is not there, or is none.
+    #[error("`{}` {}", path.display(), if *exists { "is not a virtual environment" } else { "does not exist" })]
+    VirtualEnv {
+        /// The folder.
+        path: PathBuf,
+        /// Whether there is such a folder.
+        exists: bool,
+        /// The command that makes it.
+        make: String,
+    },
+    /// The type checker that the project asks for is not installed.
+    #[error("the typechecker option is set to {checker}, but {checker} is not installed")]
+    TypeCheckerMissing {
+        /// The type checker.
+        checker: &'static str,
+        /// The command that installs it.
+        install: String,
+    },
+    /// A plugin in Python has nothing to run.
+    #[error("plugin is not runnable, it provides neither __main__.py nor a buildable pyproject.toml: `{}`", folder.display())]
+    NotRunnable {
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// A command that prepares the run failed.
+    #[error("`{command}` failed with {exit}\n{output}")]
+    Command {
+        /// The command.
+        command: String,
+        /// How it ended.
+        exit: Exit,
+        /// What it printed.
+        output: String,
+    },
+    /// A process cannot be started.
+    #[error("cannot start `{program}`")]
+    Spawn {
+        /// The program.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The language has no plugin.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// The plugin of the language did not come up.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The language host cannot be reached.
+    #[error("could not connect to the language host")]
+    Connect(#[from] ConnectError),
+    /// The language host ended while it was needed.
+    #[error("the language host for {language} ended with {exit}; it printed:\n{printed}")]
+    HostEnded {
+        /// The language.
+        language: String,
+        /// How.
+        exit: Exit,
+        /// Its last lines.
+        printed: String,
+    },
+    /// The language host answers with an error.
+    #[error("the language host for {language} failed: {}", status.message())]
+    Host {
+        /// The language.
+        language: String,
+        /// The answer.
+        status: Box<tonic::Status>,
+    },
+}
+
+impl LanguageError {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoRuntime { .. } => Some("add a line such as `runtime: nodejs`".to_owned()),
+            Self::NotOnPath { hint, .. } => Some(hint.clone()),
+            Self::SdkMissing { install, .. } | Self::TypeCheckerMissing { install, .. } => {
+                Some(format!("install it with `{install}`"))
+            }
+            Self::VirtualEnv { make, .. } => Some(format!("make it with `{make}`")),
+            Self::Search(error) => error.hint(),
+            _ => None,
+        }
+    }
+}

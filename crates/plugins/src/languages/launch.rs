@@ -1,0 +1,104 @@
+//! Opening a language and running a program in it.
+
+use super::node::Node;
+use super::python::Python;
+use super::{LanguageError, LanguageHost, Outcome, Program, RequiredPackages, RunRequest};
+use crate::process::LineSink;
+use crate::search::{BuiltIn, Found, Place, Search, Wanted};
+use drystone_workspace::Environment;
+use std::sync::Arc;
+
+/// The name that stands in a project for a program within the process that started us.
+const CLIENT: &str = "client";
+
+/// A language that can run programs.
+#[derive(Debug)]
+pub struct Language {
+    runner: Runner,
+    warning: Option<String>,
+}
+
+#[derive(Debug)]
+enum Runner {
+    Node(Node),
+    Python(Python),
+    Host(Arc<LanguageHost>),
+}
+
+impl Language {
+    /// The language of a program. A language with a plugin starts it; its lines, which are those of the programs that
+    /// it runs, go to the sink. `client` is where the caller runs an inline program, `host:port`.
+    pub async fn open(
+        program: &Program,
+        client: Option<&str>,
+        search: &Search,
+        environment: &Arc<Environment>,
+        engine_address: &str,
+        sink: LineSink,
+    ) -> Result<Self, LanguageError> {
+        if let Some(address) = client.filter(|_| program.runtime.name == CLIENT) {
+            let host = LanguageHost::connect(address).await?;
+            return Ok(Self { runner: Runner::Host(Arc::new(host)), warning: None });
+        }
+        let name = &program.runtime.name;
+        let Found { place, warning } = search.find(&Wanted::language(name))?;
+        let runner = match place {
+            Place::BuiltIn(BuiltIn::Python | BuiltIn::PythonDynamic) => {
+                Runner::Python(Python::new(environment.clone(), sink))
+            }
+            Place::BuiltIn(BuiltIn::Bun) => Runner::Node(Node::bun(environment.clone(), sink)),
+            Place::BuiltIn(BuiltIn::Node | BuiltIn::NodeDynamic) => {
+                Runner::Node(Node::node(environment.clone(), sink))
+            }
+            place => Runner::Host(Arc::new(
+                LanguageHost::start(name, &place, engine_address, &program.directory, sink).await?,
+            )),
+        };
+        Ok(Self { runner, warning })
+    }
+
+    /// Something that may surprise the user: which plugin is taken.
+    #[must_use]
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// The packages that a program says it needs. Node.js and Python programs say nothing: the plugins of what they
+    /// register are found when it is registered.
+    pub async fn required_packages(&self, program: &Program) -> Result<RequiredPackages, LanguageError> {
+        match &self.runner {
+            Runner::Host(host) => host.required_packages(program).await,
+            Runner::Node(_) | Runner::Python(_) => Ok(RequiredPackages::default()),
+        }
+    }
+
+    /// Runs a program to its end, or until the caller cancels it: then it is interrupted, and killed if it does not
+    /// end. Dropping the future kills it at once.
+    pub async fn run(
+        &self,
+        request: &RunRequest,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<Outcome, LanguageError> {
+        match &self.runner {
+            Runner::Node(node) => node.run(request, cancelled).await,
+            Runner::Python(python) => python.run(request, cancelled).await,
+            Runner::Host(host) => host.run(request, cancelled).await,
+        }
+    }
+
+    /// Installs what a program depends on.
+    pub async fn install_dependencies(&self, program: &Program, sink: LineSink) -> Result<(), LanguageError> {
+        match &self.runner {
+            Runner::Node(node) => node.install(program, &sink).await,
+            Runner::Python(python) => python.install(program, &sink).await,
+            Runner::Host(host) => host.install_dependencies(program, &sink).await,
+        }
+    }
+
+    /// Ends the plugin, if there is one, and delivers what it still prints.
+    pub async fn close(&self) {
+        if let Runner::Host(host) = &self.runner {
+            host.close().await;
+        }
+    }
+}

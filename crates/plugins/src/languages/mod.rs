@@ -1,0 +1,22 @@
+//! Languages: what runs programs, and plugins that are source code.
+//!
+//! Node.js, Bun and Python are started here directly. Every other language has a plugin `pulumi-language-<name>` that
+//! runs programs on our behalf ([`LanguageHost`]); so have inline programs of the Automation API.
+
+mod error;
+mod execute;
+mod host;
+mod launch;
+mod node;
+mod options;
+mod plugins;
+mod program;
+mod python;
+mod request;
+
+pub use error::LanguageError;
+pub use host::{LanguageHost, RequiredPackages};
+pub use launch::Language;
+pub use plugins::{PluginError, PluginHost, PluginSink, StartedPlugin};
+pub use program::Program;
+pub use request::{Outcome, RunRequest};

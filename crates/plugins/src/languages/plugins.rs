@@ -1,0 +1,268 @@
+//! Starting plugins, also those that a language runs.
+
+use super::host::HostedPlugin;
+use super::node::Node;
+use super::python::Python;
+use super::{LanguageError, LanguageHost, Program};
+use crate::process::{Deadlines, LineSink, Plugin, StartError};
+use crate::search::{self, BuiltIn, Found, Kind, Place, Search, SearchError, Source, Wanted};
+use drystone_workspace::{Environment, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Why a plugin is not there to be called.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginError {
+    /// It is not found.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// It did not come up.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The language that runs it does not.
+    #[error(transparent)]
+    Language(#[from] LanguageError),
+}
+
+impl PluginError {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Search(error) => error.hint(),
+            Self::Language(error) => error.hint(),
+            Self::Start(_) => None,
+        }
+    }
+}
+
+/// A plugin that has come up.
+#[derive(Debug)]
+pub struct StartedPlugin {
+    /// The plugin.
+    pub plugin: Plugin,
+    /// Its folder, unless somebody else runs it. A handshake tells it.
+    pub folder: Option<PathBuf>,
+    /// Something that may surprise the user: which plugin is taken.
+    pub warning: Option<String>,
+}
+
+/// Where the lines of a plugin go.
+pub type PluginSink = Arc<dyn Fn(&Wanted) -> LineSink + Send + Sync>;
+
+/// Starts the plugins of one run.
+pub struct PluginHost {
+    search: Search,
+    environment: Arc<Environment>,
+    program: Program,
+    project: String,
+    engine_address: String,
+    flags: Vec<String>,
+    deadlines: Option<Deadlines>,
+    sink: PluginSink,
+    /// The languages that run plugins, by name. They live as long as the plugins do.
+    hosts: Mutex<BTreeMap<String, Arc<LanguageHost>>>,
+}
+
+impl std::fmt::Debug for PluginHost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PluginHost")
+            .field("search", &self.search)
+            .field("program", &self.program)
+            .field("engine_address", &self.engine_address)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PluginHost {
+    /// Starts plugins for a program, in its folder, with the engine at an address `host:port`.
+    #[must_use]
+    pub fn new(
+        search: Search,
+        environment: Arc<Environment>,
+        program: Program,
+        project: &str,
+        engine_address: &str,
+        sink: PluginSink,
+    ) -> Self {
+        Self {
+            search,
+            environment,
+            program,
+            project: project.to_owned(),
+            engine_address: engine_address.to_owned(),
+            flags: Vec::new(),
+            deadlines: None,
+            sink,
+            hosts: Mutex::default(),
+        }
+    }
+
+    /// The same, with arguments before the engine's address, such as `-v=9`.
+    #[must_use]
+    pub fn with_flags(mut self, flags: Vec<String>) -> Self {
+        self.flags = flags;
+        self
+    }
+
+    /// The same, with other deadlines.
+    #[must_use]
+    pub fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
+        self.deadlines = Some(deadlines);
+        self
+    }
+
+    /// Finds a plugin and starts it.
+    pub async fn start(&self, wanted: &Wanted) -> Result<StartedPlugin, PluginError> {
+        let Found { place, warning } = self.search.find(wanted)?;
+        let started = self.start_place(wanted, place).await?;
+        Ok(StartedPlugin { warning, ..started })
+    }
+
+    /// Starts the plugin in a folder, or the program of a plugin.
+    pub async fn start_at(&self, path: &Path, kind: Kind, name: &str) -> Result<StartedPlugin, PluginError> {
+        let wanted = Wanted { kind, name: name.to_owned(), version: None };
+        self.start_place(&wanted, search::at(path, kind, name)?).await
+    }
+
+    /// Ends the languages that run plugins. The plugins themselves are ended by their holders, before this.
+    pub async fn close(&self) {
+        for host in std::mem::take(&mut *self.hosts.lock().await).into_values() {
+            host.close().await;
+        }
+    }
+
+    async fn start_place(&self, wanted: &Wanted, place: Place) -> Result<StartedPlugin, PluginError> {
+        let sink = (self.sink)(wanted);
+        let deadlines = self.deadlines.unwrap_or_default();
+        let (plugin, folder) = match place {
+            Place::Attached(port) => (Plugin::attach(&wanted.name, port, deadlines).await?, None),
+            Place::Executable(path) => {
+                let folder = path.parent().map(Path::to_owned);
+                (self.spawn(wanted, Command::new(path), deadlines, sink).await?, folder)
+            }
+            Place::BuiltIn(built_in) => {
+                let command = self.built_in(built_in, sink.clone()).await?;
+                let folder = self.program.directory.clone();
+                (self.spawn(wanted, command, deadlines, sink).await?, Some(folder))
+            }
+            Place::Source(source) => {
+                let folder = source.folder.clone();
+                let deadlines = self.deadlines.unwrap_or_else(Deadlines::for_source);
+                (self.from_source(wanted, &source, deadlines, sink).await?, Some(folder))
+            }
+        };
+        Ok(StartedPlugin { plugin, folder, warning: None })
+    }
+
+    async fn spawn(
+        &self,
+        wanted: &Wanted,
+        mut command: Command,
+        deadlines: Deadlines,
+        sink: LineSink,
+    ) -> Result<Plugin, StartError> {
+        command.args(self.arguments()).current_dir(&self.program.directory).envs(self.variables(wanted));
+        Plugin::spawn(&wanted.name, command, deadlines, sink).await
+    }
+
+    async fn built_in(&self, built_in: BuiltIn, sink: LineSink) -> Result<Command, LanguageError> {
+        let environment = self.environment.clone();
+        match built_in {
+            BuiltIn::Python | BuiltIn::PythonDynamic => {
+                Python::new(environment, sink).dynamic_provider(&self.program).await
+            }
+            BuiltIn::Node | BuiltIn::Bun | BuiltIn::NodeDynamic => {
+                Node::node(environment, sink).dynamic_provider(&self.program).await
+            }
+        }
+    }
+
+    async fn from_source(
+        &self,
+        wanted: &Wanted,
+        source: &Source,
+        deadlines: Deadlines,
+        sink: LineSink,
+    ) -> Result<Plugin, PluginError> {
+        let program = Program::of_plugin(&source.folder, source.runtime.clone());
+        let language = Wanted::language(&source.runtime.name);
+        let place = self.search.find(&language)?.place;
+        let environment = self.environment.clone();
+        let command = match place {
+            Place::BuiltIn(BuiltIn::Node) => Node::node(environment, sink.clone()).plugin(&program).await?,
+            Place::BuiltIn(BuiltIn::Bun) => Node::bun(environment, sink.clone()).plugin(&program).await?,
+            Place::BuiltIn(_) => Python::new(environment, sink.clone()).plugin(&program).await?,
+            place => {
+                let host = self.host(&language.name, &place, sink.clone()).await?;
+                let origin = host
+                    .run_plugin(HostedPlugin {
+                        program: &program,
+                        kind: wanted.kind.as_str(),
+                        name: &wanted.name,
+                        working_directory: &self.program.directory,
+                        args: self.arguments(),
+                        env: self.whole_environment(wanted),
+                    })
+                    .await?;
+                return Ok(Plugin::come_up(&wanted.name, origin, deadlines, sink).await?);
+            }
+        };
+        Ok(self.spawn(wanted, command, deadlines, sink).await?)
+    }
+
+    async fn host(
+        &self,
+        name: &str,
+        place: &Place,
+        sink: LineSink,
+    ) -> Result<Arc<LanguageHost>, LanguageError> {
+        let mut hosts = self.hosts.lock().await;
+        if let Some(host) = hosts.get(name) {
+            return Ok(host.clone());
+        }
+        let directory = &self.program.directory;
+        let host = LanguageHost::start(name, place, &self.engine_address, directory, sink).await?;
+        let host = Arc::new(host);
+        hosts.insert(name.to_owned(), host.clone());
+        Ok(host)
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        self.flags.iter().chain([&self.engine_address]).cloned().collect()
+    }
+
+    /// What a plugin is told of the program: the options of its runtime, by which a dynamic provider finds its
+    /// packages, and the name of the project.
+    fn variables(&self, wanted: &Wanted) -> BTreeMap<String, String> {
+        let options = &self.program.runtime.options;
+        let mut variables: BTreeMap<String, String> = options
+            .iter()
+            .map(|(name, value)| (format!("PULUMI_RUNTIME_{}", name.to_uppercase()), plain(value)))
+            .collect();
+        if wanted.kind == Kind::Resource && !self.project.is_empty() {
+            variables.insert("PULUMI_PROJECT".to_owned(), self.project.clone());
+            if wanted.name == "pulumi-nodejs" {
+                variables.insert("PULUMI_NODEJS_PROJECT".to_owned(), self.project.clone());
+            }
+        }
+        variables.insert("PULUMI_CONFIG".to_owned(), "{}".to_owned());
+        variables
+    }
+
+    fn whole_environment(&self, wanted: &Wanted) -> Vec<String> {
+        let own = std::env::vars_os();
+        let mut variables: BTreeMap<String, String> = own
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+            .collect();
+        variables.extend(self.variables(wanted));
+        variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_json(), str::to_owned)
+}

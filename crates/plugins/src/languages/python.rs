@@ -1,0 +1,115 @@
+//! Python.
+
+mod check;
+mod install;
+mod plugin;
+mod toolchain;
+
+use super::execute::{Ran, execute};
+use super::node::BAILED;
+use super::{LanguageError, Outcome, Program, RunRequest};
+use crate::process::{Exit, Line, LineSink};
+use drystone_workspace::Environment;
+use serde_json::json;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use toolchain::Interpreter;
+
+/// Runs a program with the SDK. The SDK itself has nothing that does.
+const RUNNER: &str = include_str!("python/runner.py");
+
+/// The line in which the runner says that there is no SDK.
+const NO_SDK: &str = "drystone-runner: no module named pulumi";
+
+/// Python.
+pub(super) struct Python {
+    environment: Arc<Environment>,
+    sink: LineSink,
+}
+
+impl std::fmt::Debug for Python {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Python").finish_non_exhaustive()
+    }
+}
+
+impl Python {
+    pub(super) fn new(environment: Arc<Environment>, sink: LineSink) -> Self {
+        Self { environment, sink }
+    }
+
+    /// Runs a program to its end, after its types have been checked if the project asks for that.
+    pub(super) async fn run(
+        &self,
+        request: &RunRequest,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<Outcome, LanguageError> {
+        let program = &request.program;
+        let interpreter = self.interpreter(program).await?;
+        tokio::pin!(cancelled);
+        let checked = tokio::select! {
+            checked = self.check(&interpreter, program) => checked?,
+            () = &mut cancelled => return Ok(Outcome::Cancelled),
+        };
+        if let Err(message) = checked {
+            return Ok(Outcome::Failed { message });
+        }
+        let command = self.program_command(&interpreter, request);
+        let lacks_sdk = Arc::new(AtomicBool::new(false));
+        let sink = without_no_sdk(self.sink.clone(), lacks_sdk.clone());
+        let exit = match execute(command, &sink, cancelled).await? {
+            Ran::Exited(exit) => exit,
+            Ran::Cancelled => return Ok(Outcome::Cancelled),
+        };
+        if lacks_sdk.load(Ordering::Relaxed) {
+            return Err(self.sdk_missing(&interpreter, program));
+        }
+        Ok(match exit {
+            Exit::Code(0) => Outcome::Finished,
+            Exit::Code(BAILED) => Outcome::Bailed,
+            Exit::Code(code) => {
+                Outcome::Failed { message: format!("program exited with non-zero exit code: {code}") }
+            }
+            exit => Outcome::Failed { message: format!("program was ended by {exit}") },
+        })
+    }
+
+    fn program_command(&self, interpreter: &Interpreter, request: &RunRequest) -> Command {
+        let program = &request.program;
+        let settings = json!({
+            "monitor": request.monitor_address,
+            "engine": request.engine_address,
+            "project": request.project,
+            "stack": request.stack,
+            "organization": request.organization,
+            "root_directory": program.root.to_string_lossy(),
+            "parallel": request.parallel,
+            "dry_run": request.dry_run,
+        });
+        let mut command = self.command(interpreter);
+        command.current_dir(&program.directory);
+        command.args(["-c", RUNNER, &settings.to_string(), &program.entry_point]).args(&request.args);
+        command.env("PULUMI_CONFIG", request.config_json(ToString::to_string));
+        command.env("PULUMI_CONFIG_SECRET_KEYS", request.secret_keys_json());
+        command
+    }
+
+    /// The command of a provider that the program carries within itself.
+    pub(super) async fn dynamic_provider(&self, program: &Program) -> Result<Command, LanguageError> {
+        let mut command = self.command(&self.interpreter(program).await?);
+        command.args(["-u", "-m", "pulumi.dynamic"]);
+        Ok(command)
+    }
+}
+
+/// A sink that keeps the runner's own line to itself.
+fn without_no_sdk(sink: LineSink, noticed: Arc<AtomicBool>) -> LineSink {
+    Arc::new(move |line: Line| {
+        if line.text == NO_SDK {
+            noticed.store(true, Ordering::Relaxed);
+        } else {
+            sink(line);
+        }
+    })
+}
