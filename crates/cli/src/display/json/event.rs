@@ -1,0 +1,221 @@
+//! Events as the stock CLI writes them.
+
+use super::state::EventState;
+use crate::display::text::strip_sequences;
+use drystone_engine::{Diagnostic, Event, Op, PropertyDiff, Severity, StepEvent, Summary};
+use drystone_model::Urn;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An event's place in the stream and the second in which it happened.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::display) struct Stamp {
+    pub(in crate::display) sequence: u64,
+    pub(in crate::display) timestamp: i64,
+}
+
+#[derive(Serialize)]
+struct Stamped<'e> {
+    sequence: u64,
+    timestamp: i64,
+    #[serde(flatten)]
+    event: Shape<'e>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Shape<'e> {
+    CancelEvent(Empty),
+    PreludeEvent(Prelude<'e>),
+    ResourcePreEvent(StepShape<'e>),
+    ResOutputsEvent(StepShape<'e>),
+    ResOpFailedEvent(FailedShape<'e>),
+    DiagnosticEvent(DiagnosticShape<'e>),
+    SummaryEvent(SummaryShape),
+}
+
+#[derive(Serialize)]
+struct Empty {}
+
+#[derive(Serialize)]
+struct Prelude<'e> {
+    config: &'e BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct FailedShape<'e> {
+    metadata: Metadata<'e>,
+    status: u8,
+    steps: u8,
+}
+
+#[derive(Serialize)]
+struct StepShape<'e> {
+    metadata: Metadata<'e>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    planning: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'e> {
+    op: &'static str,
+    urn: &'e Urn,
+    r#type: &'e str,
+    old: Option<EventState<'e>>,
+    new: Option<EventState<'e>>,
+    #[serde(skip_serializing_if = "is_empty")]
+    keys: &'e [String],
+    #[serde(skip_serializing_if = "is_empty")]
+    diffs: &'e [String],
+    detailed_diff: Option<BTreeMap<&'e str, PropertyShape>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    logical: bool,
+    provider: &'e str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PropertyShape {
+    diff_kind: &'static str,
+    input_diff: bool,
+}
+
+#[derive(Serialize)]
+struct DiagnosticShape<'e> {
+    #[serde(skip_serializing_if = "is_no_urn")]
+    urn: &'e Urn,
+    #[serde(skip_serializing_if = "is_no_text")]
+    prefix: &'static str,
+    message: String,
+    color: &'static str,
+    severity: &'static str,
+    #[serde(rename = "streamID", skip_serializing_if = "is_zero")]
+    stream: i32,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ephemeral: bool,
+}
+
+fn is_zero(number: &i32) -> bool {
+    *number == 0
+}
+
+fn is_empty(list: &&[String]) -> bool {
+    list.is_empty()
+}
+
+fn is_no_urn(urn: &&Urn) -> bool {
+    urn.is_empty()
+}
+
+fn is_no_text(text: &&str) -> bool {
+    text.is_empty()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SummaryShape {
+    maybe_corrupt: bool,
+    duration_seconds: u64,
+    resource_changes: BTreeMap<&'static str, usize>,
+    #[serde(rename = "PolicyPacks")]
+    policy_packs: BTreeMap<String, String>,
+    is_preview: bool,
+    result: &'static str,
+}
+
+/// An event as one line of JSON, without the line break.
+pub(in crate::display) fn event_line(event: &Event, cancelled: bool, stamp: Stamp) -> String {
+    line(
+        stamp,
+        match event {
+            Event::StepStarted(step) => Shape::ResourcePreEvent(step_shape(step, step.op)),
+            Event::StepDone(step) => Shape::ResOutputsEvent(step_shape(step, step.result.unwrap_or(step.op))),
+            // The status says that nothing more is known of the resource; it has always been one step.
+            Event::StepFailed(step) => {
+                Shape::ResOpFailedEvent(FailedShape { metadata: metadata(step, step.op), status: 0, steps: 0 })
+            }
+            Event::Diagnostic(diagnostic) => Shape::DiagnosticEvent(diagnostic_shape(diagnostic)),
+            Event::Summary(summary) => Shape::SummaryEvent(summary_shape(summary, cancelled)),
+        },
+    )
+}
+
+/// The first event: the configuration, its secrets blinded.
+pub(in crate::display) fn prelude_line(config: &BTreeMap<String, String>, stamp: Stamp) -> String {
+    line(stamp, Shape::PreludeEvent(Prelude { config }))
+}
+
+/// The last event of every stream, whether the operation was cancelled or not.
+pub(in crate::display) fn cancel_line(stamp: Stamp) -> String {
+    line(stamp, Shape::CancelEvent(Empty {}))
+}
+
+fn line(stamp: Stamp, event: Shape<'_>) -> String {
+    let stamped = Stamped { sequence: stamp.sequence, timestamp: stamp.timestamp, event };
+    let text = serde_json::to_string(&stamped).unwrap_or_default();
+    if text.contains(['\u{2028}', '\u{2029}']) {
+        return text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    }
+    text
+}
+
+fn step_shape(step: &StepEvent, op: Op) -> StepShape<'_> {
+    StepShape { metadata: metadata(step, op), planning: step.planning }
+}
+
+fn metadata(step: &StepEvent, op: Op) -> Metadata<'_> {
+    let shape = |diff: &PropertyDiff| PropertyShape { diff_kind: diff.kind.as_str(), input_diff: diff.input_diff };
+    let detailed = step.detailed.as_ref();
+    Metadata {
+        op: op.as_str(),
+        urn: &step.urn,
+        r#type: step.urn.type_token(),
+        old: step.old.as_deref().map(EventState::new),
+        new: step.new.as_deref().map(EventState::new),
+        keys: &step.replace_keys,
+        diffs: &step.changed_keys,
+        detailed_diff: detailed
+            .map(|detailed| detailed.iter().map(|(path, diff)| (path.as_str(), shape(diff))).collect()),
+        logical: step.logical,
+        provider: &step.provider,
+    }
+}
+
+fn diagnostic_shape(diagnostic: &Diagnostic) -> DiagnosticShape<'_> {
+    DiagnosticShape {
+        urn: &diagnostic.urn,
+        prefix: prefix(diagnostic.severity),
+        message: strip_sequences(&diagnostic.message).into_owned(),
+        color: "never",
+        severity: diagnostic.severity.as_str(),
+        stream: diagnostic.stream,
+        ephemeral: diagnostic.ephemeral,
+    }
+}
+
+/// The word before a message.
+pub(super) fn prefix(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Debug => "debug: ",
+        Severity::Info | Severity::InfoError => "",
+        Severity::Warning => "warning: ",
+        Severity::Error => "error: ",
+    }
+}
+
+fn summary_shape(summary: &Summary, cancelled: bool) -> SummaryShape {
+    let counted = summary.changes.iter().filter(|(_, count)| **count > 0);
+    SummaryShape {
+        maybe_corrupt: false,
+        duration_seconds: summary.duration.as_secs() + u64::from(summary.duration.subsec_nanos() > 0),
+        resource_changes: counted.map(|(op, count)| (op.as_str(), *count)).collect(),
+        policy_packs: BTreeMap::new(),
+        is_preview: summary.dry_run,
+        result: match (summary.succeeded, cancelled) {
+            (true, _) => "succeeded",
+            (false, true) => "canceled",
+            (false, false) => "failed",
+        },
+    }
+}

@@ -1,0 +1,70 @@
+//! What a terminal shows while an operation runs.
+
+use super::model::Model;
+use super::screen::Size;
+use super::text::{Line, Tone, duration};
+use super::tree::{Layout, Show, is_shown, tree, worded};
+use super::words::Kind;
+use std::time::Duration;
+
+/// How many lines of the program's messages are shown.
+const MESSAGE_LINES: usize = 5;
+
+/// The heading, the tree and how far it is.
+pub(super) fn frame(model: &Model, heading: &[Line], show: Show, now: Duration, size: Size) -> Vec<Line> {
+    let columns = size.columns.saturating_sub(1).max(1);
+    let mut messages: Vec<Line> = model
+        .messages
+        .iter()
+        .rev()
+        .take(MESSAGE_LINES)
+        .rev()
+        .flat_map(worded)
+        .map(|(tone, text)| Line::new("  ").with(tone, text))
+        .collect();
+    messages.drain(..messages.len().saturating_sub(MESSAGE_LINES));
+    // The heading, a blank line, the messages with a blank line, the progress with a blank line, and the cursor's line.
+    let fixed = heading.len() + 1 + messages.len() + usize::from(!messages.is_empty()) + 2 + 1;
+    let lines = Some(size.rows.saturating_sub(fixed).max(1));
+    let tree = tree(model, Layout { show, now, columns: Some(columns), lines });
+    let mut frame = heading.to_vec();
+    frame.push(Line::default());
+    if !tree.is_empty() {
+        frame.extend(tree);
+        frame.push(Line::default());
+    }
+    if !messages.is_empty() {
+        frame.append(&mut messages);
+        frame.push(Line::default());
+    }
+    frame.push(progress(model, show, now));
+    frame.iter_mut().for_each(|line| line.cut(columns));
+    frame.truncate(size.rows.saturating_sub(1).max(1));
+    frame
+}
+
+fn progress(model: &Model, show: Show, now: Duration) -> Line {
+    let (mut running, mut done, mut failed, mut same) = (0, 0, 0, 0);
+    for row in model.rows.iter().filter(|row| !row.is_stack() && !row.is_default_provider()) {
+        if row.failed() {
+            failed += 1;
+        } else if row.running().is_some() {
+            running += 1;
+        } else if row.kind() == Kind::Same && !row.steps.is_empty() {
+            same += 1;
+        } else if is_shown(row, show) && !row.steps.is_empty() {
+            done += 1;
+        }
+    }
+    let mut parts = Vec::new();
+    for (count, word) in [(running, "running"), (done, "done"), (failed, "failed"), (same, "unchanged")] {
+        if count > 0 {
+            parts.push(format!("{count} {word}"));
+        }
+    }
+    if parts.is_empty() {
+        parts.push("waiting for the program".to_owned());
+    }
+    let time = if now.as_secs() == 0 { "0s".to_owned() } else { duration(now) };
+    Line::toned(Tone::Faint, format!("  {}   {time}", parts.join(", ")))
+}

@@ -1,0 +1,164 @@
+//! An operation as plain lines, one for each change when it ends, for logs and where no cursor can move.
+
+use super::diff::{Form, body};
+use super::model::{Model, Row, Touched};
+use super::text::{Line, Tone, duration};
+use super::tree::{Show, is_shown, label, state, worded};
+use super::words::Kind;
+use drystone_engine::{Op, StepEvent};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// How long something runs before a line says so, and again.
+const HEARTBEAT: Duration = Duration::from_secs(20);
+
+/// What was written so far.
+#[derive(Debug)]
+pub(super) struct Plain {
+    show: Show,
+    /// Full diffs below each change, in that form.
+    diff: Option<Form>,
+    /// Whether lines say what still runs.
+    heartbeat: bool,
+    /// Resources whose change was told.
+    told: HashSet<usize>,
+    /// How many messages of each resource, or of none, were told, and how much of the last one.
+    said: HashMap<Option<usize>, (usize, usize)>,
+    /// When a line last said that a resource still runs.
+    reminded: HashMap<usize, Duration>,
+}
+
+impl Plain {
+    pub(super) fn new(show: Show, diff: Option<Form>, heartbeat: bool) -> Self {
+        let (told, said, reminded) = (HashSet::new(), HashMap::new(), HashMap::new());
+        Self { show, diff, heartbeat, told, said, reminded }
+    }
+
+    /// The lines for what just happened.
+    pub(super) fn lines(&mut self, model: &Model, touched: Touched, event: Option<&StepEvent>, now: Duration) -> Vec<Line> {
+        match touched {
+            Touched::Nothing | Touched::Began(_) => Vec::new(),
+            Touched::Said(place) => self.messages(model, place),
+            Touched::Ended(place, op) => {
+                let row = &model.rows[place];
+                if !is_shown(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
+                    return Vec::new();
+                }
+                self.ended(row, place, op, event, now)
+            }
+        }
+    }
+
+    fn ended(&mut self, row: &Row, place: usize, op: Op, event: Option<&StepEvent>, now: Duration) -> Vec<Line> {
+        self.reminded.remove(&place);
+        let clears = matches!(op, Op::DeleteReplaced | Op::DiscardReplaced);
+        if clears && !row.failed() {
+            // A preview says it with the replacement; a real one is worth a line.
+            if row.planned() && row.kind() == Kind::Replace {
+                return Vec::new();
+            }
+            if row.planned() {
+                return vec![headline(row, self.show, now)];
+            }
+            let took = event.map_or(Duration::ZERO, |event| event.duration);
+            let line = Line::toned(Tone::Removed, "-   ").with(Tone::Plain, label(row, self.show));
+            return vec![line.with(Tone::Plain, format!("  old one deleted  {}", duration(took)))];
+        }
+        // A replacement ends when what takes the place is there; the step that only says so adds nothing.
+        if op == Op::Replace && !row.planned() && !row.failed() {
+            return Vec::new();
+        }
+        if !self.told.insert(place) && !row.failed() {
+            return Vec::new();
+        }
+        let mut lines = vec![headline(row, self.show, now)];
+        if let (Some(form), Some(event)) = (self.diff, row.telling.as_ref()) {
+            lines.extend(body(event, form).into_iter().map(|line| line.indented(INDENT)));
+        }
+        lines
+    }
+
+    /// The messages of a resource, or of none, that were not told yet.
+    fn messages(&mut self, model: &Model, place: Option<usize>) -> Vec<Line> {
+        let messages = match place {
+            Some(place) => &model.rows[place].messages,
+            None => &model.messages,
+        };
+        let (count, length) = self.said.get(&place).copied().unwrap_or_default();
+        let mut lines = Vec::new();
+        for (index, message) in messages.iter().enumerate().skip(count.saturating_sub(1)) {
+            let told = if index + 1 == count { length } else { 0 };
+            if told >= message.text.len() {
+                continue;
+            }
+            let mut rest = message.clone();
+            rest.text = message.text[told..].to_owned();
+            for (number, (tone, text)) in worded(&rest).into_iter().enumerate() {
+                let prefix = match place {
+                    Some(place) if number == 0 => format!("{}: ", label(&model.rows[place], self.show)),
+                    Some(_) => "  ".to_owned(),
+                    None => String::new(),
+                };
+                lines.push(Line::new(format!("    {prefix}")).with(tone, text));
+            }
+        }
+        self.said.insert(place, (messages.len(), messages.last().map_or(0, |message| message.text.len())));
+        lines
+    }
+
+    /// Lines for what runs for long.
+    pub(super) fn tick(&mut self, model: &Model, now: Duration) -> Vec<Line> {
+        if !self.heartbeat {
+            return Vec::new();
+        }
+        let mut lines = Vec::new();
+        for (place, row) in model.rows.iter().enumerate() {
+            let Some((_, since)) = row.running() else { continue };
+            if row.is_stack() || row.is_default_provider() {
+                continue;
+            }
+            let last = self.reminded.get(&place).copied().unwrap_or(since).max(since);
+            if now.saturating_sub(last) >= HEARTBEAT {
+                self.reminded.insert(place, now);
+                let standing = state(row, now);
+                let words = format!("  still {}  {}", standing.word, standing.time);
+                lines.push(Line::new(format!("    {}", label(row, self.show))).with(Tone::Faint, words));
+            }
+        }
+        lines
+    }
+}
+
+/// Every resource that changes with its whole diff and its messages.
+pub(super) fn blocks(model: &Model, show: Show, form: Form, now: Duration) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for row in model.rows.iter().filter(|row| is_shown(row, show)) {
+        if row.is_stack() && row.kind() == Kind::Same {
+            continue;
+        }
+        lines.push(headline(row, show, now));
+        if let Some(event) = &row.telling {
+            lines.extend(body(event, form).into_iter().map(|line| line.indented(INDENT)));
+        }
+        let messages = row.messages.iter().flat_map(worded);
+        lines.extend(messages.map(|(tone, text)| Line::new(INDENT).with(tone, text)));
+    }
+    lines
+}
+
+/// How far what belongs to a resource stands to the right of it.
+const INDENT: &str = "      ";
+
+fn headline(row: &Row, show: Show, now: Duration) -> Line {
+    let standing = state(row, now);
+    let mut line = Line::toned(standing.tone, format!("{:<4}", standing.sign));
+    line.push(Tone::Plain, label(row, show));
+    line.push(standing.tone, format!("  {}", standing.word));
+    if !standing.time.is_empty() {
+        line.push(Tone::Plain, format!("  {}", standing.time));
+    }
+    if !row.note.is_empty() {
+        line.push(Tone::Faint, format!("  {}", row.note));
+    }
+    line
+}

@@ -1,0 +1,370 @@
+//! Turns events into what is written, without threads or clocks.
+
+use super::diff::{Form, outputs};
+use super::json::{Digest, Stamp, cancel_line, event_line, prelude_line};
+use super::live::frame;
+use super::log::EventLog;
+use super::model::{Keep, Model, Touched, is_default_provider};
+use super::opening::{Mode, Opening, Options};
+use super::plain::{Plain, blocks};
+use super::screen::{Screen, Size};
+use super::summary::{Closing, hints, summary};
+use super::text::{Line, Paint, Tone, message_lines, printable};
+use super::tree::{Layout, Show, label, tree, worded};
+use super::values::Secrets;
+use drystone_engine::{CancelLevel, Ending, Event, Op};
+use drystone_model::SECRET_MASK;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::Duration;
+
+/// Where it is written.
+pub(super) struct Output {
+    /// The way there.
+    pub(super) to: Box<dyn Write + Send>,
+    /// Whether it takes colours.
+    pub(super) paint: Paint,
+    /// How large it is.
+    pub(super) size: Box<dyn Fn() -> Size + Send>,
+}
+
+/// What a display leaves behind.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    model: Model,
+    show: Show,
+    form: Form,
+    now: Duration,
+    paint: Paint,
+}
+
+impl Shown {
+    /// How many steps of each kind were done, or would be.
+    pub(crate) fn changes(&self) -> BTreeMap<Op, usize> {
+        self.model.counts()
+    }
+
+    /// How many resources failed.
+    pub(crate) fn failures(&self) -> usize {
+        self.model.failures().count()
+    }
+
+    /// Every change in full, for who asks for details before saying yes.
+    pub(crate) fn details(&self) -> String {
+        let mut lines = blocks(&self.model, self.show, self.form, self.now);
+        lines.extend(stack_outputs(&self.model, self.form));
+        lines.iter().map(|line| line.render(self.paint) + "\n").collect()
+    }
+}
+
+enum View {
+    Live(Screen),
+    Plain(Plain),
+    Events,
+    Digest(Box<Digest>),
+}
+
+/// Turns events into what is written.
+pub(super) struct Renderer {
+    view: View,
+    model: Model,
+    opening: Opening,
+    out: Output,
+    log: Option<EventLog>,
+    show: Show,
+    form: Form,
+    diff: bool,
+    suppress_outputs: bool,
+    show_config: bool,
+    permalink: bool,
+    secret_texts: Vec<String>,
+    sequence: u64,
+    cancelled: bool,
+}
+
+impl Renderer {
+    pub(super) fn new(opening: Opening, options: Options, mode: Mode, out: Output) -> Self {
+        let form = Form { secrets: options.secrets, whole: options.show_full_output };
+        let steps = options.diff || opening.dry_run;
+        let diff = options.diff.then_some(form);
+        let view = match mode {
+            Mode::Live => View::Live(Screen::new(out.paint)),
+            Mode::Plain => View::Plain(Plain::new(options.show, diff, !options.suppress_progress)),
+            Mode::Events => View::Events,
+            Mode::Digest => View::Digest(Box::new(Digest::new(
+                opening.blinded_config(),
+                options.show,
+                options.suppress_outputs,
+            ))),
+        };
+        let secret_texts = match options.secrets {
+            Secrets::Masked => opening.secret_texts(),
+            Secrets::Shown => Vec::new(),
+        };
+        Self {
+            view,
+            model: Model::new(Keep { secrets: options.secrets, steps, debug: options.debug }),
+            opening,
+            out,
+            log: options.event_log,
+            show: options.show,
+            form,
+            diff: options.diff,
+            suppress_outputs: options.suppress_outputs,
+            show_config: options.show_config,
+            permalink: !options.suppress_permalink,
+            secret_texts,
+            sequence: 0,
+            cancelled: false,
+        }
+    }
+
+    /// Whether it is drawn again and again.
+    pub(super) fn is_live(&self) -> bool {
+        matches!(self.view, View::Live(_))
+    }
+
+    /// Says what is about to be done.
+    pub(super) fn open(&mut self, timestamp: i64) {
+        self.json(timestamp, false, |opening, stamp| prelude_line(&opening.blinded_config(), stamp));
+        if matches!(self.view, View::Plain(_)) {
+            let heading = self.opening.heading();
+            self.print(&[heading]);
+            let more = self.below_heading();
+            self.print(&more);
+            self.print(&[Line::default()]);
+        } else if self.is_live() {
+            self.draw(Duration::ZERO);
+        }
+    }
+
+    /// Adds to the heading.
+    pub(super) fn about(&mut self, detail: String, now: Duration) {
+        match self.view {
+            View::Plain(_) => self.print(&[Line::toned(Tone::Faint, format!("  {}", printable(&detail)))]),
+            View::Live(_) => {
+                self.opening.details.push(detail);
+                self.draw(now);
+            }
+            View::Events | View::Digest(_) => {}
+        }
+    }
+
+    /// Prints a line of the command itself above what is drawn.
+    pub(super) fn say(&mut self, text: &str, now: Duration) {
+        match self.view {
+            View::Plain(_) | View::Live(_) => {
+                let lines: Vec<Line> = message_lines(text).into_iter().map(Line::new).collect();
+                self.clear();
+                self.print(&lines);
+                self.draw(now);
+            }
+            View::Events | View::Digest(_) => crate::terminal::note(text),
+        }
+    }
+
+    /// Remembers that it was asked to stop.
+    pub(super) fn cancelling(&mut self, level: CancelLevel) {
+        self.cancelled |= level > CancelLevel::None;
+    }
+
+    /// Takes an event.
+    pub(super) fn event(&mut self, mut event: Event, timestamp: i64, now: Duration) {
+        self.mask(&mut event);
+        let cancelled = self.cancelled;
+        let internal = matches!(&event, Event::StepStarted(step) | Event::StepDone(step)
+            if is_default_provider(&step.urn));
+        self.json(timestamp, internal, |_, stamp| event_line(&event, cancelled, stamp));
+        if let View::Digest(digest) = &mut self.view {
+            digest.take(&event);
+        }
+        if matches!(self.view, View::Events) {
+            // Only the counts are needed.
+            if let Event::Summary(_) = event {
+                self.model.take(&event, now);
+            }
+            return;
+        }
+        let touched = self.model.take(&event, now);
+        if touched == Touched::Nothing {
+            return;
+        }
+        if let View::Plain(plain) = &mut self.view {
+            let step = match &event {
+                Event::StepStarted(step) | Event::StepDone(step) | Event::StepFailed(step) => Some(step),
+                Event::Diagnostic(_) | Event::Summary(_) => None,
+            };
+            let lines = plain.lines(&self.model, touched, step, now);
+            self.print(&lines);
+        }
+    }
+
+    /// Shows what time alone changes.
+    pub(super) fn tick(&mut self, now: Duration) {
+        if let View::Plain(plain) = &mut self.view {
+            let lines = plain.tick(&self.model, now);
+            self.print(&lines);
+        }
+        self.draw(now);
+    }
+
+    /// Shows how it ended.
+    pub(super) fn close(mut self, closing: &Closing, timestamp: i64, now: Duration) -> Shown {
+        self.cancelled |= closing.ending == Ending::Cancelled;
+        self.json(timestamp, false, |_, stamp| cancel_line(stamp));
+        if let View::Digest(digest) = &self.view {
+            let text = digest.text();
+            let _ = writeln!(self.out.to, "{text}");
+        }
+        if matches!(self.view, View::Live(_) | View::Plain(_)) {
+            let lines = self.ending(closing, now);
+            self.clear();
+            self.print(&lines);
+        }
+        let _ = self.out.to.flush();
+        if let Some(log) = self.log.take() {
+            log.close();
+        }
+        Shown { model: self.model, show: self.show, form: self.form, now, paint: self.out.paint }
+    }
+
+    fn ending(&self, closing: &Closing, now: Duration) -> Vec<Line> {
+        let mut sections: Vec<Vec<Line>> = Vec::new();
+        if self.is_live() {
+            let mut heading = vec![self.opening.heading()];
+            heading.extend(self.below_heading());
+            sections.push(heading);
+            sections.push(if self.diff {
+                blocks(&self.model, self.show, self.form, now)
+            } else {
+                let columns = Some((self.out.size)().columns.saturating_sub(1).max(40));
+                tree(&self.model, Layout { show: self.show, now, columns, lines: None })
+            });
+            let messages = self.model.messages.iter().flat_map(worded);
+            sections.push(messages.map(|(tone, text)| Line::new("  ").with(tone, text)).collect());
+        } else {
+            sections.push(self.failures());
+        }
+        if !self.suppress_outputs {
+            sections.push(stack_outputs(&self.model, self.form));
+        }
+        let mut last = vec![summary(&self.model, closing, now)];
+        if let Some(permalink) = closing.permalink.as_ref().filter(|_| self.permalink) {
+            last.push(Line::new(format!("Permalink: {permalink}")));
+        }
+        last.extend(hints(closing));
+        sections.push(last);
+        let mut lines = Vec::new();
+        // Plain lines came before; a blank one sets the end apart.
+        let mut apart = !self.is_live() && !self.model.rows.is_empty();
+        for section in sections.into_iter().filter(|section| !section.is_empty()) {
+            if apart {
+                lines.push(Line::default());
+            }
+            lines.extend(section);
+            apart = true;
+        }
+        lines
+    }
+
+    /// What failed, again: it may stand far above in a log.
+    fn failures(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for row in self.model.failures() {
+            let mut line = Line::toned(Tone::Error, "!   ").with(Tone::Plain, label(row, self.show));
+            let error = row.messages.iter().rev().find(|message| {
+                message.severity == drystone_engine::Severity::Error
+            });
+            if let Some(text) = error.and_then(|message| message_lines(&message.text).into_iter().next()) {
+                line.push(Tone::Plain, format!("  {text}"));
+            }
+            lines.push(line);
+        }
+        if !lines.is_empty() {
+            lines.insert(0, Line::toned(Tone::Strong, "Failed:"));
+        }
+        lines
+    }
+
+    fn below_heading(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if let Some(permalink) = self.opening.permalink.as_ref().filter(|_| self.permalink) {
+            lines.push(Line::new(format!("View Live: {permalink}")));
+        }
+        if self.show_config {
+            lines.push(Line::toned(Tone::Faint, "Configuration:"));
+            for (key, value) in self.opening.blinded_config() {
+                lines.push(Line::new(format!("    {}: {}", printable(&key), printable(&value))));
+            }
+        }
+        lines
+    }
+
+    /// Writes one JSON line to the log, and to stdout when that is what is shown.
+    fn json(&mut self, timestamp: i64, internal: bool, line: impl FnOnce(&Opening, Stamp) -> String) {
+        let stamp = Stamp { sequence: self.sequence, timestamp };
+        self.sequence += 1;
+        let shown = matches!(self.view, View::Events) && !internal;
+        if self.log.is_none() && !shown {
+            return;
+        }
+        let line = line(&self.opening, stamp);
+        if let Some(log) = &mut self.log {
+            log.write(&line);
+        }
+        if shown {
+            // A reader that went away does not stop an operation.
+            let _ = writeln!(self.out.to, "{line}");
+            let _ = self.out.to.flush();
+        }
+    }
+
+    fn mask(&self, event: &mut Event) {
+        if let Event::Diagnostic(diagnostic) = event {
+            for secret in &self.secret_texts {
+                if diagnostic.message.contains(secret) {
+                    diagnostic.message = diagnostic.message.replace(secret, SECRET_MASK);
+                }
+            }
+        }
+    }
+
+    fn draw(&mut self, now: Duration) {
+        let size = (self.out.size)();
+        let more = self.below_heading();
+        if let View::Live(screen) = &mut self.view {
+            let mut heading = vec![self.opening.heading()];
+            heading.extend(more);
+            let frame = frame(&self.model, &heading, self.show, now, size);
+            let _ = screen.draw(frame, size, &mut self.out.to);
+        }
+    }
+
+    fn clear(&mut self) {
+        let size = (self.out.size)();
+        if let View::Live(screen) = &mut self.view {
+            let _ = screen.clear(size, &mut self.out.to);
+        }
+    }
+
+    fn print(&mut self, lines: &[Line]) {
+        if lines.is_empty() {
+            return;
+        }
+        let text: String = lines.iter().map(|line| line.render(self.out.paint) + "\n").collect();
+        let _ = self.out.to.write_all(text.as_bytes());
+        let _ = self.out.to.flush();
+    }
+}
+
+/// The stack's outputs with what changed of them.
+fn stack_outputs(model: &Model, form: Form) -> Vec<Line> {
+    let Some((old, new)) = &model.outputs else { return Vec::new() };
+    let mut lines = outputs(old, new, form);
+    if lines.is_empty() {
+        return lines;
+    }
+    lines = lines.into_iter().map(|line| line.indented("  ")).collect();
+    lines.insert(0, Line::toned(Tone::Strong, "Outputs:"));
+    lines
+}
