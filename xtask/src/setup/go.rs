@@ -3,6 +3,7 @@
 //! A Go that is new enough is used as it is. An older one fetches the pinned toolchain, which the Go module proxy
 //! carries as a module, into the cache. Without any, Debian's package gives the first one.
 
+use super::debian;
 use crate::cache::{Cache, make_folder, remove_folder};
 use crate::failure::Failure;
 use crate::process;
@@ -39,9 +40,22 @@ impl Go {
         Ok(Self { binary: fetch_toolchain(cache)? })
     }
 
-    /// A `go` command that uses this toolchain and no other.
-    pub(super) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
-        local(&self.binary, arguments)
+    /// Builds a package in a folder that has its go.mod, completing the checksums as it goes.
+    ///
+    /// `stamps` set string variables of the program, as `package.Name=value`.
+    pub(super) fn build(
+        &self,
+        folder: &Path,
+        package: &str,
+        stamps: &[&str],
+        output: &Path,
+    ) -> Result<(), Failure> {
+        let mut build = local(&self.binary, ["build"]);
+        for stamp in stamps {
+            build.args(["-ldflags", &format!("-X {stamp}")]);
+        }
+        build.arg("-o").arg(output).arg(package);
+        process::run(build.current_dir(folder).env("GOFLAGS", "-mod=mod -buildvcs=false"))
     }
 }
 
@@ -66,16 +80,7 @@ fn parse_version(text: &str) -> Option<(u32, u32, u32)> {
 
 fn install_package() -> Result<(), Failure> {
     let hint = format!("install Go 1.{}.{} or newer and put it on the PATH", OLDEST.1, OLDEST.2);
-    let is_root = process::output_of(&mut process::command("id", ["-u"])).is_some_and(|id| id.trim() == "0");
-    if !is_root || !Path::new("/usr/bin/apt-get").exists() {
-        return Err(Failure::new("Go is missing, and only root on Debian can be given it here").hint(hint));
-    }
-    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", "golang-go"]] {
-        let mut command = process::command("apt-get", arguments);
-        process::run(command.env("DEBIAN_FRONTEND", "noninteractive"))
-            .map_err(|failure| failure.hint(hint.clone()))?;
-    }
-    Ok(())
+    debian::install("Go", &["golang-go"], &hint)
 }
 
 /// Fetches the pinned toolchain through the Go at hand, which may be much older, and puts it into the cache.

@@ -5,8 +5,13 @@
 
 mod cargo_deny;
 mod components;
+mod debian;
 mod go;
+mod go_provider;
+mod node_sdk;
 mod pulumi;
+mod python_sdk;
+mod yaml;
 
 use crate::cache::Cache;
 use crate::failure::Failure;
@@ -16,10 +21,14 @@ use std::time::Instant;
 
 pub(crate) use cargo_deny::CARGO_DENY;
 pub(crate) use components::COMPONENTS;
+use go_provider::GO_PROVIDER;
+use node_sdk::NODE_SDK;
 pub(crate) use pulumi::PULUMI;
+use python_sdk::PYTHON_SDK;
+use yaml::YAML;
 
 /// Everything that `cargo xtask test` needs beside the Rust toolchain.
-const PEERS: &[&Peer] = &[&COMPONENTS, &CARGO_DENY, &PULUMI];
+const PEERS: &[&Peer] = &[&COMPONENTS, &CARGO_DENY, &PULUMI, &YAML, &GO_PROVIDER, &NODE_SDK, &PYTHON_SDK];
 
 /// A tool or a real system that the checks, the tests or the benchmarks run.
 pub(crate) struct Peer {

@@ -60,10 +60,8 @@ fn install(cache: &Cache) -> Result<(), Failure> {
     let go_mod = workshop.join("go.mod");
     fs::write(&go_mod, GO_MOD).map_err(|error| Failure::at(&go_mod, "write", &error))?;
     let built = workshop.join(format!("pulumi{EXE_SUFFIX}"));
-    let stamp = format!("-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{VERSION}");
-    let mut build = go.command(["build", "-ldflags", &stamp, "-o"]);
-    build.arg(&built).arg("github.com/pulumi/pulumi/pkg/v3/cmd/pulumi");
-    process::run(build.current_dir(&workshop).env("GOFLAGS", "-mod=mod -buildvcs=false"))?;
+    let stamp = format!("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{VERSION}");
+    go.build(&workshop, "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", &[&stamp], &built)?;
     if !answers(&built) {
         return Err(Failure::new(format!("the pulumi just built does not answer `version` with v{VERSION}")));
     }

@@ -1,0 +1,176 @@
+//! A case: programs, changes of the surroundings, and the commands that both CLIs are given, in order.
+
+use serde_json::Value;
+
+/// The language of a case's programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Run by `pulumi-language-yaml`.
+    Yaml,
+    /// JavaScript given inline through the Automation API.
+    Node,
+    /// Python given inline through the Automation API.
+    Python,
+}
+
+/// The implementation of the provider `ledger`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ledger {
+    Go,
+    Node,
+    Python,
+}
+
+/// How a command must end, with either CLI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Success,
+    Failure,
+}
+
+/// One thing that happens in a case.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    /// The program is replaced.
+    Program(String),
+    /// Another stack's program is put into a folder of its own and brought up as that stack.
+    OtherStack { stack: &'static str, program: String },
+    /// A value of the configuration is set.
+    Config { key: String, value: String, secret: bool },
+    /// An object of the world is changed behind the engine's back.
+    Tamper { id: String, key: String, value: Value },
+    /// An object of the world vanishes.
+    Vanish { id: String },
+    /// An object comes into the world that no program made.
+    Appear { id: String, inputs: Value },
+    /// A variable is set for the next command.
+    Variable { name: String, value: String },
+    /// A command is run, and what it left is compared.
+    Run { arguments: Vec<String>, ending: Ending },
+}
+
+/// Programs and commands to be run by both CLIs.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) language: Language,
+    pub(crate) ledger: Ledger,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// The resource of type Item that has a name and no parent but the stack.
+pub(crate) fn item(name: &str) -> String {
+    format!("urn:pulumi:dev::shop::ledger:index:Item::{name}")
+}
+
+/// A case that starts with a YAML program, without its name and runtime.
+pub(crate) fn yaml(program: &str) -> Case {
+    Case::new(Language::Yaml, program)
+}
+
+/// A case that starts with the body of an asynchronous JavaScript function; `pulumi` and `ledger` are at hand, and what
+/// it returns are the stack's outputs.
+pub(crate) fn node(program: &str) -> Case {
+    Case::new(Language::Node, program)
+}
+
+/// A case that starts with the body of a Python function; `pulumi` and `ledger` are at hand.
+pub(crate) fn python(program: &str) -> Case {
+    Case::new(Language::Python, program)
+}
+
+impl Case {
+    fn new(language: Language, program: &str) -> Self {
+        Self { language, ledger: Ledger::Go, steps: vec![Step::Program(program.to_owned())] }
+    }
+
+    fn with(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// Another implementation of the provider.
+    pub(crate) fn ledger(mut self, ledger: Ledger) -> Self {
+        self.ledger = ledger;
+        self
+    }
+
+    /// Replaces the program.
+    pub(crate) fn program(self, program: &str) -> Self {
+        self.with(Step::Program(program.to_owned()))
+    }
+
+    /// Brings up another stack of the project `other`.
+    pub(crate) fn other_stack(self, stack: &'static str, program: &str) -> Self {
+        self.with(Step::OtherStack { stack, program: program.to_owned() })
+    }
+
+    /// Sets a value of the configuration.
+    pub(crate) fn config(self, key: &str, value: &str) -> Self {
+        self.with(Step::Config { key: key.to_owned(), value: value.to_owned(), secret: false })
+    }
+
+    /// Sets a secret value of the configuration.
+    pub(crate) fn secret_config(self, key: &str, value: &str) -> Self {
+        self.with(Step::Config { key: key.to_owned(), value: value.to_owned(), secret: true })
+    }
+
+    /// Changes an input of an object of the world.
+    pub(crate) fn tamper(self, id: &str, key: &str, value: Value) -> Self {
+        self.with(Step::Tamper { id: id.to_owned(), key: key.to_owned(), value })
+    }
+
+    /// Takes an object out of the world.
+    pub(crate) fn vanish(self, id: &str) -> Self {
+        self.with(Step::Vanish { id: id.to_owned() })
+    }
+
+    /// Puts an object into the world.
+    pub(crate) fn appear(self, id: &str, inputs: Value) -> Self {
+        self.with(Step::Appear { id: id.to_owned(), inputs })
+    }
+
+    /// Sets a variable for the next command.
+    pub(crate) fn variable(self, name: &str, value: &str) -> Self {
+        self.with(Step::Variable { name: name.to_owned(), value: value.to_owned() })
+    }
+
+    /// Runs a command that must succeed.
+    pub(crate) fn run(self, arguments: &[&str]) -> Self {
+        self.ending(arguments, Ending::Success)
+    }
+
+    /// Runs a command that must fail.
+    pub(crate) fn fails(self, arguments: &[&str]) -> Self {
+        self.ending(arguments, Ending::Failure)
+    }
+
+    fn ending(self, arguments: &[&str], ending: Ending) -> Self {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        self.with(Step::Run { arguments, ending })
+    }
+
+    /// Runs `up`.
+    pub(crate) fn up(self) -> Self {
+        self.run(&["up"])
+    }
+
+    /// Runs `up`, which must fail.
+    pub(crate) fn up_fails(self) -> Self {
+        self.fails(&["up"])
+    }
+
+    /// Runs `preview`.
+    pub(crate) fn preview(self) -> Self {
+        self.run(&["preview"])
+    }
+
+    /// Runs `refresh`.
+    pub(crate) fn refresh(self) -> Self {
+        self.run(&["refresh"])
+    }
+
+    /// Runs `destroy`.
+    pub(crate) fn destroy(self) -> Self {
+        self.run(&["destroy"])
+    }
+}

@@ -1,0 +1,17 @@
+//! The cases, a file a topic.
+
+/// A test for each case, named by it.
+macro_rules! cases {
+    ($($(#[$about:meta])* $name:ident: $case:expr;)*) => {
+        $(
+            $(#[$about])*
+            #[test]
+            #[ignore = "needs the stock Pulumi CLI, its hosts and SDKs: run by cargo xtask test"]
+            fn $name() {
+                crate::compare::alike(stringify!($name), &$case);
+            }
+        )*
+    };
+}
+
+mod changes;

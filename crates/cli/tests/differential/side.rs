@@ -1,0 +1,279 @@
+//! One CLI with a project, a backend, a home and a world of its own.
+
+use crate::case::{Case, Ending, Language, Ledger, Step};
+use crate::normal;
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What one command left behind.
+#[derive(Debug, Clone)]
+pub(crate) struct Observed {
+    /// The command, as a reader would type it.
+    pub(crate) command: String,
+    /// Its exit code and what it printed, which is shown and not compared.
+    pub(crate) code: i32,
+    pub(crate) printed: String,
+    /// The exported state.
+    pub(crate) state: Value,
+    /// What a preview printed as JSON.
+    pub(crate) preview: Value,
+    /// The provider calls that it made, in order.
+    pub(crate) calls: Vec<Value>,
+    /// What exists in the world.
+    pub(crate) world: Value,
+}
+
+/// A CLI under test in a folder of its own.
+pub(crate) struct Side {
+    folder: PathBuf,
+    language: Language,
+    variables: Vec<(String, String)>,
+    calls_seen: usize,
+}
+
+const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+
+/// A peer that `cargo xtask test` hands over. Without it the test fails: it is not to be passed over.
+pub(crate) fn peer(variable: &str) -> PathBuf {
+    std::env::var_os(variable)
+        .unwrap_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"))
+        .into()
+}
+
+impl Side {
+    /// A side in an empty folder, whose `pulumi` is the binary given.
+    pub(crate) fn new(folder: &Path, binary: &Path, case: &Case) -> Self {
+        for name in ["project", "state", "home", "world/objects", "bin"] {
+            fs::create_dir_all(folder.join(name)).unwrap();
+        }
+        let side =
+            Self { folder: folder.to_owned(), language: case.language, variables: Vec::new(), calls_seen: 0 };
+        symlink(binary, side.bin("pulumi")).unwrap();
+        symlink(peer("DRYSTONE_PEER_YAML"), side.bin("pulumi-language-yaml")).unwrap();
+        side.install_ledger(case.ledger);
+        if case.language != Language::Yaml {
+            side.install_dynamic_providers();
+        }
+        let runtime = match case.language {
+            Language::Yaml => "yaml",
+            Language::Node => "nodejs",
+            Language::Python => "python",
+        };
+        side.write("project/Pulumi.yaml", &format!("name: shop\nruntime: {runtime}\n"));
+        side.ok(&["stack", "init", "dev"]);
+        side
+    }
+
+    fn bin(&self, name: &str) -> PathBuf {
+        self.folder.join("bin").join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.join(name), text).unwrap();
+    }
+
+    fn script(&self, name: &str, text: &str) {
+        fs::write(self.bin(name), format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(self.bin(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn install_ledger(&self, ledger: Ledger) {
+        let name = "pulumi-resource-ledger";
+        let python = peer("DRYSTONE_PEER_PYTHON").join("bin/python");
+        match ledger {
+            Ledger::Go => symlink(peer("DRYSTONE_PEER_GO_PROVIDER"), self.bin(name)).unwrap(),
+            Ledger::Node => self.script(name, &format!("exec node {TESTS}/providers/node/ledger.js \"$@\"")),
+            Ledger::Python => self.script(
+                name,
+                &format!("exec {} -u {TESTS}/providers/python/ledger.py \"$@\"", python.display()),
+            ),
+        }
+    }
+
+    /// The stock CLI finds the hosts of dynamic providers on the PATH.
+    fn install_dynamic_providers(&self) {
+        let modules = peer("DRYSTONE_PEER_NODE_SDK").join("node_modules");
+        symlink(&modules, self.folder.join("project/node_modules")).unwrap();
+        let node = modules.join("@pulumi/pulumi/cmd/dynamic-provider/index.js");
+        self.script("pulumi-resource-pulumi-nodejs", &format!("exec node {} \"$@\"", node.display()));
+        let python = peer("DRYSTONE_PEER_PYTHON").join("bin/python");
+        let python = format!("exec {} -u -m pulumi.dynamic \"$@\"", python.display());
+        self.script("pulumi-resource-pulumi-python", &python);
+    }
+
+    /// Carries out a step. A command tells what it left.
+    pub(crate) fn carry_out(&mut self, step: &Step) -> Option<Observed> {
+        match step {
+            Step::Program(text) => self.write_program(text),
+            Step::OtherStack { stack, program } => self.bring_up_other(stack, program),
+            Step::Config { key, value, secret } => {
+                let kind = if *secret { "--secret" } else { "--plaintext" };
+                self.ok(&["config", "set", kind, "--", key, value]);
+            }
+            Step::Tamper { id, key, value } => {
+                let path = self.object(id);
+                let mut object: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+                object["inputs"][key] = value.clone();
+                fs::write(path, object.to_string()).unwrap();
+            }
+            Step::Vanish { id } => fs::remove_file(self.object(id)).unwrap(),
+            Step::Appear { id, inputs } => {
+                let mut inputs = inputs.clone();
+                inputs["name"] = json!(id);
+                let object = json!({ "id": id, "urn": "", "inputs": inputs, "secrets": [], "serial": 7 });
+                fs::write(self.object(id), object.to_string()).unwrap();
+            }
+            Step::Variable { name, value } => self.variables.push((name.clone(), value.clone())),
+            Step::Run { arguments, ending } => return Some(self.run(arguments, *ending)),
+        }
+        None
+    }
+
+    fn object(&self, id: &str) -> PathBuf {
+        self.folder.join("world/objects").join(format!("{id}.json"))
+    }
+
+    fn write_program(&self, text: &str) {
+        let indented = |by: &str| text.lines().map(|line| format!("{by}{line}\n")).collect::<String>();
+        match self.language {
+            Language::Yaml => {
+                self.write("project/Pulumi.yaml", &format!("name: shop\nruntime: yaml\n{text}"));
+            }
+            Language::Node => self.write(
+                "project/program.js",
+                &format!("module.exports = async (pulumi, ledger) => {{\n{}}};\n", indented("  ")),
+            ),
+            Language::Python => self.write(
+                "project/program.py",
+                &format!("def program(pulumi, ledger):\n{}    pass\n", indented("    ")),
+            ),
+        }
+    }
+
+    fn bring_up_other(&self, stack: &str, program: &str) {
+        let folder = self.folder.join("other");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("Pulumi.yaml"), format!("name: other\nruntime: yaml\n{program}")).unwrap();
+        for arguments in [&["stack", "init", stack][..], &["up", "--yes", "--skip-preview", "--stack", stack]] {
+            let output = self.command("pulumi", arguments).current_dir(&folder).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+
+    /// A command in the project's folder, with only the side's own surroundings.
+    fn command(&self, program: &str, arguments: &[impl AsRef<str>]) -> Command {
+        let mut command = Command::new(if program == "pulumi" { self.bin(program) } else { program.into() });
+        command.args(arguments.iter().map(AsRef::as_ref)).current_dir(self.folder.join("project")).env_clear();
+        command.stdin(Stdio::null());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.folder.join("bin").display()));
+        command.env("HOME", self.folder.join("home"));
+        command.env("PULUMI_HOME", self.folder.join("home/.pulumi"));
+        command.env("PULUMI_BACKEND_URL", format!("file://{}", self.folder.join("state").display()));
+        command.env("PULUMI_CONFIG_PASSPHRASE", "correct horse");
+        command.env("PULUMI_SKIP_UPDATE_CHECK", "true");
+        command.env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true");
+        command.env("NODE_PATH", peer("DRYSTONE_PEER_NODE_SDK").join("node_modules"));
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("LEDGER_WORLD", self.folder.join("world"));
+        command.env("USER", "ana");
+        command
+    }
+
+    fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.command("pulumi", arguments).output().unwrap();
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{}: pulumi {arguments:?}\n{stdout}\n{stderr}", self.folder.display());
+        stdout.into_owned()
+    }
+
+    fn run(&mut self, arguments: &[String], ending: Ending) -> Observed {
+        let mut command = match self.language {
+            Language::Yaml => self.command("pulumi", &complete(arguments)),
+            Language::Node => {
+                let mut command = self.command("node", &[format!("{TESTS}/differential/inline.js")]);
+                command.args(arguments);
+                command
+            }
+            Language::Python => {
+                let python = peer("DRYSTONE_PEER_PYTHON").join("bin/python");
+                let mut command =
+                    self.command(&python.display().to_string(), &[format!("{TESTS}/differential/inline.py")]);
+                command.args(arguments);
+                command
+            }
+        };
+        command.envs(self.variables.drain(..));
+        let output = command.output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let printed = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
+        let code = output.status.code().unwrap_or(-1);
+        let preview = match arguments[0].as_str() {
+            "preview" if self.language == Language::Yaml => parse_preview(&stdout),
+            _ => Value::Null,
+        };
+        assert_eq!(
+            ending == Ending::Success,
+            code == 0,
+            "{}: {arguments:?} ended with {code}\n{printed}",
+            self.folder.display()
+        );
+        let exported = self.ok(&["stack", "export", "--show-secrets"]);
+        let state = serde_json::from_str(&exported).unwrap();
+        let (state, preview) = normal::state_and_preview(state, preview);
+        Observed {
+            command: arguments.join(" "),
+            code,
+            printed,
+            state,
+            preview,
+            calls: self.new_calls(),
+            world: self.world(),
+        }
+    }
+
+    /// The calls since the last command.
+    fn new_calls(&mut self) -> Vec<Value> {
+        let text = fs::read_to_string(self.folder.join("world/calls.jsonl")).unwrap_or_default();
+        let calls: Vec<Value> =
+            text.lines().skip(self.calls_seen).map(|line| serde_json::from_str(line).unwrap()).collect();
+        self.calls_seen += calls.len();
+        calls
+    }
+
+    fn world(&self) -> Value {
+        let mut world = serde_json::Map::new();
+        for entry in fs::read_dir(self.folder.join("world/objects")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            world.insert(name, serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap());
+        }
+        world.sort_keys();
+        Value::Object(world)
+    }
+}
+
+/// A command with what a script adds to it. One operation at a time, unless the case says otherwise.
+fn complete(arguments: &[String]) -> Vec<String> {
+    let mut complete = arguments.to_vec();
+    let added: &[&str] = match arguments[0].as_str() {
+        "preview" => &["--json", "--non-interactive", "--stack", "dev"],
+        "up" | "refresh" | "destroy" => &["--yes", "--skip-preview", "--non-interactive", "--stack", "dev"],
+        _ => &[],
+    };
+    complete.extend(added.iter().map(|&word| word.to_owned()));
+    if !added.is_empty() && !arguments.iter().any(|word| word == "-p") {
+        complete.extend(["-p".to_owned(), "1".to_owned()]);
+    }
+    complete
+}
+
+/// The object among what a preview printed, which may have lines before it.
+fn parse_preview(stdout: &str) -> Value {
+    let start = if stdout.starts_with('{') { Some(0) } else { stdout.find("\n{").map(|at| at + 1) };
+    start.and_then(|start| serde_json::from_str(&stdout[start..]).ok()).unwrap_or(Value::Null)
+}
