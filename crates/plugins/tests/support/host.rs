@@ -59,9 +59,6 @@ impl ScriptedHost {
 
 #[tonic::async_trait]
 impl LanguageRuntime for ScriptedHost {
-    type InstallDependenciesStream = Answers<InstallDependenciesResponse>;
-    type RunPluginStream = Answers<RunPluginResponse>;
-
     async fn handshake(&self, _: Request<LanguageHandshakeRequest>) -> Answer<LanguageHandshakeResponse> {
         self.called("handshake");
         Ok(Response::new(LanguageHandshakeResponse::default()))
@@ -105,13 +102,13 @@ impl LanguageRuntime for ScriptedHost {
     async fn install_dependencies(
         &self,
         _: Request<InstallDependenciesRequest>,
-    ) -> Answer<Self::InstallDependenciesStream> {
+    ) -> Answer<Answers<InstallDependenciesResponse>> {
         let printed = ["fetch", "ing\nlast"]
             .map(|text| Ok(InstallDependenciesResponse { stdout: text.into(), stderr: b"warn\n".to_vec() }));
         Ok(Response::new(Box::pin(tokio_stream::iter(printed))))
     }
 
-    async fn run_plugin(&self, request: Request<RunPluginRequest>) -> Answer<Self::RunPluginStream> {
+    async fn run_plugin(&self, request: Request<RunPluginRequest>) -> Answer<Answers<RunPluginResponse>> {
         *self.plugin.lock().unwrap() = Some(request.into_inner());
         let (sender, receiver) = mpsc::channel(8);
         let host = self.clone();
