@@ -196,7 +196,9 @@ fn find(root: &Value, path: &PropertyPath) -> Option<Value> {
 fn hidden_paths(stored: &[Json]) -> Vec<PropertyPath> {
     let read = |json: &Json| match json.decode::<serde_json::Value>().ok()? {
         serde_json::Value::String(text) => Some(read_path(&text)),
-        serde_json::Value::Array(segments) => segments.iter().map(read_segment).collect::<Option<_>>().map(PropertyPath),
+        serde_json::Value::Array(segments) => {
+            segments.iter().map(read_segment).collect::<Option<_>>().map(PropertyPath)
+        }
         _ => None,
     };
     stored.iter().filter_map(read).collect()

@@ -49,11 +49,7 @@ pub(super) fn body(step: &StepEvent, form: Form) -> Vec<Line> {
 }
 
 /// Named values as they were and are; those that did not change have no sign.
-pub(super) fn outputs(
-    old: &BTreeMap<String, Value>,
-    new: &BTreeMap<String, Value>,
-    form: Form,
-) -> Vec<Line> {
+pub(super) fn outputs(old: &BTreeMap<String, Value>, new: &BTreeMap<String, Value>, form: Form) -> Vec<Line> {
     let (before, after) = (form.secrets.ready(old), form.secrets.ready(new));
     let (Value::Object(before), Value::Object(after)) = (&before, &after) else { return Vec::new() };
     let mut keys: Vec<&String> = before.keys().chain(after.keys()).collect();
@@ -188,7 +184,8 @@ impl Writer {
     }
 
     fn nodes(&mut self, nodes: &[(Segment, Node<'_>)], indent: &str) {
-        let joined: Vec<(String, &Node<'_>)> = nodes.iter().map(|(segment, node)| join(segment, node)).collect();
+        let joined: Vec<(String, &Node<'_>)> =
+            nodes.iter().map(|(segment, node)| join(segment, node)).collect();
         let leaves = joined.iter().filter(|(_, node)| matches!(node, Node::Leaf(_)));
         let wide = leaves.map(|(name, _)| width(name)).max().unwrap_or(0);
         for (text, node) in joined {
@@ -377,5 +374,9 @@ fn json_changes(old: &str, new: &str) -> Option<Vec<Change>> {
         decode(&Json::parse(text).ok()?).ok().filter(is_branch)
     };
     let changes = compare(&read(old)?, &read(new)?);
-    if changes.is_empty() || changes.iter().any(|change| change.path.is_empty()) { None } else { Some(changes) }
+    if changes.is_empty() || changes.iter().any(|change| change.path.is_empty()) {
+        None
+    } else {
+        Some(changes)
+    }
 }

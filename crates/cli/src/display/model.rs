@@ -124,8 +124,7 @@ impl Row {
 
     /// Whether what takes its place is there.
     pub(super) fn is_replaced(&self) -> bool {
-        let brings =
-            |op| matches!(op, Op::CreateReplacement | Op::ImportReplacement | Op::ReadReplacement);
+        let brings = |op| matches!(op, Op::CreateReplacement | Op::ImportReplacement | Op::ReadReplacement);
         self.steps.iter().any(|step| brings(step.op) && matches!(step.phase, Phase::Done(_)))
     }
 
@@ -208,9 +207,7 @@ impl Model {
                 let done = if step.planning { Phase::Planned } else { Phase::Done(step.duration) };
                 Touched::Ended(self.step(step, done), step.op)
             }
-            Event::StepFailed(step) => {
-                Touched::Ended(self.step(step, Phase::Failed(step.duration)), step.op)
-            }
+            Event::StepFailed(step) => Touched::Ended(self.step(step, Phase::Failed(step.duration)), step.op),
             Event::Diagnostic(diagnostic) => self.message(diagnostic),
             Event::Summary(summary) => {
                 self.summary = Some(summary.clone());
@@ -271,7 +268,8 @@ impl Model {
         if diagnostic.severity == Severity::Debug && !self.keep.debug {
             return Touched::Nothing;
         }
-        let place = (!diagnostic.urn.is_empty() && !is_stack(&diagnostic.urn)).then(|| self.place(&diagnostic.urn));
+        let place =
+            (!diagnostic.urn.is_empty() && !is_stack(&diagnostic.urn)).then(|| self.place(&diagnostic.urn));
         if diagnostic.ephemeral {
             if let Some(place) = place {
                 self.rows[place].status = Some(strip_sequences(&diagnostic.message).into_owned());
@@ -284,7 +282,9 @@ impl Model {
         };
         let text = strip_sequences(&diagnostic.message);
         let part = |message: &&mut Message| {
-            message.stream != 0 && message.stream == diagnostic.stream && message.severity == diagnostic.severity
+            message.stream != 0
+                && message.stream == diagnostic.stream
+                && message.severity == diagnostic.severity
         };
         match messages.last_mut().filter(part) {
             Some(message) => message.text.push_str(&text),

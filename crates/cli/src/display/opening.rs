@@ -115,7 +115,8 @@ impl Opening {
 
     /// The configuration, its secrets blinded.
     pub(super) fn blinded_config(&self) -> BTreeMap<String, String> {
-        let shown = |value: &ConfigValue| if value.secret { SECRET_MASK.to_owned() } else { value.text.clone() };
+        let shown =
+            |value: &ConfigValue| if value.secret { SECRET_MASK.to_owned() } else { value.text.clone() };
         self.config.iter().map(|(key, value)| (key.clone(), shown(value))).collect()
     }
 

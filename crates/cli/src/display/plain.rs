@@ -35,7 +35,13 @@ impl Plain {
     }
 
     /// The lines for what just happened.
-    pub(super) fn lines(&mut self, model: &Model, touched: Touched, event: Option<&StepEvent>, now: Duration) -> Vec<Line> {
+    pub(super) fn lines(
+        &mut self,
+        model: &Model,
+        touched: Touched,
+        event: Option<&StepEvent>,
+        now: Duration,
+    ) -> Vec<Line> {
         match touched {
             Touched::Nothing | Touched::Began(_) => Vec::new(),
             Touched::Said(place) => self.messages(model, place),
@@ -49,7 +55,14 @@ impl Plain {
         }
     }
 
-    fn ended(&mut self, row: &Row, place: usize, op: Op, event: Option<&StepEvent>, now: Duration) -> Vec<Line> {
+    fn ended(
+        &mut self,
+        row: &Row,
+        place: usize,
+        op: Op,
+        event: Option<&StepEvent>,
+        now: Duration,
+    ) -> Vec<Line> {
         self.reminded.remove(&place);
         let clears = matches!(op, Op::DeleteReplaced | Op::DiscardReplaced);
         if clears && !row.failed() {

@@ -272,9 +272,11 @@ impl Renderer {
         let mut lines = Vec::new();
         for row in self.model.failures() {
             let mut line = Line::toned(Tone::Error, "!   ").with(Tone::Plain, label(row, self.show));
-            let error = row.messages.iter().rev().find(|message| {
-                message.severity == drystone_engine::Severity::Error
-            });
+            let error = row
+                .messages
+                .iter()
+                .rev()
+                .find(|message| message.severity == drystone_engine::Severity::Error);
             if let Some(text) = error.and_then(|message| message_lines(&message.text).into_iter().next()) {
                 line.push(Tone::Plain, format!("  {text}"));
             }

@@ -222,7 +222,8 @@ mod tests {
         assert_eq!(line.width(), 10);
         line.cut(10);
         assert_eq!(line.render(Paint::None), "漢字abcdef");
-        for (columns, text) in [(9, "漢字abcd…"), (8, "漢字abc…"), (7, "漢字ab…"), (4, "漢…"), (1, "…")] {
+        for (columns, text) in [(9, "漢字abcd…"), (8, "漢字abc…"), (7, "漢字ab…"), (4, "漢…"), (1, "…")]
+        {
             let mut cut = line.clone();
             cut.cut(columns);
             assert_eq!(cut.render(Paint::None), text, "{columns}");

@@ -94,10 +94,8 @@ fn choose(model: &Model, layout: Layout) -> (HashSet<usize>, usize) {
     for place in by_interest {
         let mut more = HashSet::new();
         with_ancestors(model, place, &mut more);
-        let lines: usize = more
-            .difference(&chosen)
-            .map(|&place| 1 + shown_message_lines(&model.rows[place]).len())
-            .sum();
+        let lines: usize =
+            more.difference(&chosen).map(|&place| 1 + shown_message_lines(&model.rows[place]).len()).sum();
         let reserve = usize::from(drawn + 1 < shown.len());
         if taken + lines + reserve > room {
             break;
@@ -191,7 +189,8 @@ impl Branches<'_> {
 }
 
 fn render(model: &Model, entries: &[Entry], layout: Layout) -> Vec<Line> {
-    let names: Vec<String> = entries.iter().map(|entry| label(&model.rows[entry.place], layout.show)).collect();
+    let names: Vec<String> =
+        entries.iter().map(|entry| label(&model.rows[entry.place], layout.show)).collect();
     let wide = entries.iter().zip(&names).map(|(entry, name)| width(&entry.before) + width(name));
     let most = layout.columns.map_or(usize::MAX, |columns| (columns / 2).max(columns.saturating_sub(50)));
     let column = wide.max().unwrap_or(0).min(most);
@@ -283,8 +282,12 @@ fn replacement_steps(row: &Row, below: &str, now: Duration) -> Vec<Line> {
     let part = |step: &super::model::Step| {
         use super::model::Phase;
         let (sign, doing, done, planned) = match step.op {
-            Op::CreateReplacement => ("++", "creating replacement", "created replacement", "to create replacement"),
-            Op::ImportReplacement => ("=>", "importing replacement", "imported replacement", "to import replacement"),
+            Op::CreateReplacement => {
+                ("++", "creating replacement", "created replacement", "to create replacement")
+            }
+            Op::ImportReplacement => {
+                ("=>", "importing replacement", "imported replacement", "to import replacement")
+            }
             Op::ReadReplacement => (">>", "reading replacement", "read replacement", "to read replacement"),
             Op::DeleteReplaced => ("--", "deleting original", "deleted original", "to delete original"),
             Op::DiscardReplaced => ("<<", "discarding original", "discarded original", "to discard original"),

@@ -70,9 +70,10 @@ impl Inline {
             Value::Bytes(bytes) => self.write(&format!("({} bytes)", bytes.len())),
             Value::Array(elements) => {
                 self.write("[")
-                    && elements.iter().enumerate().all(|(index, element)| {
-                        (index == 0 || self.write(", ")) && self.value(element)
-                    })
+                    && elements
+                        .iter()
+                        .enumerate()
+                        .all(|(index, element)| (index == 0 || self.write(", ")) && self.value(element))
                     && self.write("]")
             }
             Value::Object(members) => {

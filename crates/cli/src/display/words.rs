@@ -47,7 +47,9 @@ impl Kind {
             Op::Import => Self::Import,
             Op::RemovePendingReplace => Self::Forget,
             Op::DeleteReplaced | Op::DiscardReplaced => Self::Clear,
-            Op::CreateReplacement | Op::Replace | Op::ReadReplacement | Op::ImportReplacement => Self::Replace,
+            Op::CreateReplacement | Op::Replace | Op::ReadReplacement | Op::ImportReplacement => {
+                Self::Replace
+            }
             Op::Refresh => match found {
                 None => Self::Refresh,
                 Some(Op::Same) => Self::Same,

@@ -158,12 +158,7 @@ fn descend(
             for key in keys {
                 path.push(key.clone());
                 let absent = Value::Null;
-                descend(
-                    path,
-                    theirs.get(key).unwrap_or(&absent),
-                    mine.get(key).unwrap_or(&absent),
-                    report,
-                );
+                descend(path, theirs.get(key).unwrap_or(&absent), mine.get(key).unwrap_or(&absent), report);
                 path.pop();
             }
         }

@@ -157,7 +157,8 @@ impl Side {
         let folder = self.folder.join("other");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("Pulumi.yaml"), format!("name: other\nruntime: yaml\n{program}")).unwrap();
-        for arguments in [&["stack", "init", stack][..], &["up", "--yes", "--skip-preview", "--stack", stack]] {
+        for arguments in [&["stack", "init", stack][..], &["up", "--yes", "--skip-preview", "--stack", stack]]
+        {
             let output = self.command("pulumi", arguments).current_dir(&folder).output().unwrap();
             assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         }
@@ -166,7 +167,10 @@ impl Side {
     /// A command in the project's folder, with only the side's own surroundings.
     fn command(&self, program: &str, arguments: &[impl AsRef<str>]) -> Command {
         let mut command = Command::new(if program == "pulumi" { self.bin(program) } else { program.into() });
-        command.args(arguments.iter().map(AsRef::as_ref)).current_dir(self.folder.join("project")).env_clear();
+        command
+            .args(arguments.iter().map(AsRef::as_ref))
+            .current_dir(self.folder.join("project"))
+            .env_clear();
         command.stdin(Stdio::null());
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", self.folder.join("bin").display()));
@@ -187,7 +191,11 @@ impl Side {
         let output = self.command("pulumi", arguments).output().unwrap();
         let (stdout, stderr) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "{}: pulumi {arguments:?}\n{stdout}\n{stderr}", self.folder.display());
+        assert!(
+            output.status.success(),
+            "{}: pulumi {arguments:?}\n{stdout}\n{stderr}",
+            self.folder.display()
+        );
         stdout.into_owned()
     }
 

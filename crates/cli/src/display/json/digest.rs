@@ -72,7 +72,11 @@ struct Message {
 
 impl Digest {
     /// An empty one. `config` has its secrets blinded.
-    pub(in crate::display) fn new(config: BTreeMap<String, String>, show: Show, suppress_outputs: bool) -> Self {
+    pub(in crate::display) fn new(
+        config: BTreeMap<String, String>,
+        show: Show,
+        suppress_outputs: bool,
+    ) -> Self {
         Self {
             config,
             steps: Vec::new(),
@@ -185,9 +189,13 @@ impl Digest {
         let _ = drystone_model::text::indent(compact.as_bytes(), "    ", &mut text);
         let mut text = String::from_utf8(text).unwrap_or_default();
         // Outside of strings none of these letters stands in JSON.
-        for (letter, escape) in
-            [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")]
-        {
+        for (letter, escape) in [
+            ("<", "\\u003c"),
+            (">", "\\u003e"),
+            ("&", "\\u0026"),
+            ("\u{2028}", "\\u2028"),
+            ("\u{2029}", "\\u2029"),
+        ] {
             if text.contains(letter) {
                 text = text.replace(letter, escape);
             }

@@ -132,9 +132,11 @@ pub(in crate::display) fn event_line(event: &Event, cancelled: bool, stamp: Stam
             Event::StepStarted(step) => Shape::ResourcePreEvent(step_shape(step, step.op)),
             Event::StepDone(step) => Shape::ResOutputsEvent(step_shape(step, step.result.unwrap_or(step.op))),
             // The status says that nothing more is known of the resource; it has always been one step.
-            Event::StepFailed(step) => {
-                Shape::ResOpFailedEvent(FailedShape { metadata: metadata(step, step.op), status: 0, steps: 0 })
-            }
+            Event::StepFailed(step) => Shape::ResOpFailedEvent(FailedShape {
+                metadata: metadata(step, step.op),
+                status: 0,
+                steps: 0,
+            }),
             Event::Diagnostic(diagnostic) => Shape::DiagnosticEvent(diagnostic_shape(diagnostic)),
             Event::Summary(summary) => Shape::SummaryEvent(summary_shape(summary, cancelled)),
         },
@@ -165,7 +167,8 @@ fn step_shape(step: &StepEvent, op: Op) -> StepShape<'_> {
 }
 
 fn metadata(step: &StepEvent, op: Op) -> Metadata<'_> {
-    let shape = |diff: &PropertyDiff| PropertyShape { diff_kind: diff.kind.as_str(), input_diff: diff.input_diff };
+    let shape =
+        |diff: &PropertyDiff| PropertyShape { diff_kind: diff.kind.as_str(), input_diff: diff.input_diff };
     let detailed = step.detailed.as_ref();
     Metadata {
         op: op.as_str(),

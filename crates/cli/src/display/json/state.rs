@@ -2,7 +2,9 @@
 
 use drystone_dialects::pulumi::properties::{SecretForm, encode_properties};
 use drystone_engine::{PropertyMap, State};
-use drystone_model::{ArchiveSource, AssetSource, Json, Properties, Resource, SECRET_MASK, Secret, Urn, Value};
+use drystone_model::{
+    ArchiveSource, AssetSource, Json, Properties, Resource, SECRET_MASK, Secret, Urn, Value,
+};
 use serde::Serialize;
 
 /// What stands for the text of an asset, which may be as large as a file.

@@ -1,0 +1,14 @@
+//! `pulumi-resource-bench`.
+
+use drystone_plugins::proto::pulumirpc::resource_provider_server::ResourceProviderServer;
+use drystone_testbed::provider::Bench;
+use drystone_testbed::world::World;
+use drystone_testbed::{LARGEST_MESSAGE, serve_plugin};
+
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    let service = ResourceProviderServer::new(Bench::new(World::of_environment()))
+        .max_decoding_message_size(LARGEST_MESSAGE)
+        .max_encoding_message_size(LARGEST_MESSAGE);
+    serve_plugin(tonic::transport::Server::builder().add_service(service)).await
+}

@@ -1,0 +1,61 @@
+//! The bench language host.
+
+use crate::program::Program;
+use drystone_plugins::proto::pulumirpc::language_runtime_server::LanguageRuntime;
+use drystone_plugins::proto::pulumirpc::*;
+use serde_json::Map;
+use std::result::Result;
+use tonic::{Request, Response, Status};
+
+type Answer<T> = Result<Response<T>, Status>;
+
+/// A language whose programs are their options.
+#[derive(Debug, Default)]
+pub struct BenchLanguage;
+
+#[tonic::async_trait]
+impl LanguageRuntime for BenchLanguage {
+    async fn get_required_packages(
+        &self,
+        _: Request<GetRequiredPackagesRequest>,
+    ) -> Answer<GetRequiredPackagesResponse> {
+        Ok(Response::new(GetRequiredPackagesResponse::default()))
+    }
+
+    async fn get_required_plugins(
+        &self,
+        _: Request<GetRequiredPluginsRequest>,
+    ) -> Answer<GetRequiredPluginsResponse> {
+        Ok(Response::new(GetRequiredPluginsResponse::default()))
+    }
+
+    async fn get_plugin_info(&self, _: Request<()>) -> Answer<PluginInfo> {
+        Ok(Response::new(PluginInfo { version: "1.0.0".to_owned() }))
+    }
+
+    async fn about(&self, _: Request<AboutRequest>) -> Answer<AboutResponse> {
+        Ok(Response::new(AboutResponse::default()))
+    }
+
+    async fn run(&self, request: Request<RunRequest>) -> Answer<RunResponse> {
+        let request = request.into_inner();
+        let options = request.info.and_then(|info| info.options);
+        let options = options.and_then(|options| options.to_json().ok()).unwrap_or_else(Map::new);
+        let program = match Program::from_options(&options) {
+            Ok(program) => program,
+            Err(error) => return Ok(Response::new(RunResponse { error, bail: false })),
+        };
+        match program.run(&request.monitor_address, &request.project, &request.stack).await {
+            Ok(()) => Ok(Response::new(RunResponse::default())),
+            // The engine is ending and has said why.
+            Err(status) if status.code() == tonic::Code::Unavailable => {
+                Ok(Response::new(RunResponse { error: String::new(), bail: true }))
+            }
+            Err(status) => Ok(Response::new(RunResponse { error: status.message().to_owned(), bail: false })),
+        }
+    }
+
+    async fn cancel(&self, _: Request<()>) -> Answer<()> {
+        Ok(Response::new(()))
+    }
+}

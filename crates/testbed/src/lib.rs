@@ -1,0 +1,34 @@
+//! Real plugins for tests and benchmarks, as small as plugins can be.
+//!
+//! `pulumi-resource-bench` is a provider whose objects are files in the folder `BENCH_WORLD`, written before it answers,
+//! so that a test can compare what exists with what a state knows. `pulumi-language-bench` is a language whose program
+//! is its options: it registers that many resources in that shape. `null-engine` runs the two with an engine that
+//! decides nothing, which is the least that any engine can cost.
+
+pub mod language;
+pub mod program;
+pub mod provider;
+pub mod world;
+
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::server::Router;
+
+/// The largest message that is taken.
+pub const LARGEST_MESSAGE: usize = drystone_plugins::LARGEST_MESSAGE;
+
+/// Serves a plugin on a port of its own, tells the port as plugins do, and ends when stdin is closed or a signal comes.
+pub async fn serve_plugin(router: Router) -> std::io::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    tell(listener.local_addr()?.port())?;
+    let served = router.serve_with_incoming(TcpListenerStream::new(listener));
+    served.await.map_err(std::io::Error::other)
+}
+
+/// The port line: the first line that a plugin prints.
+fn tell(port: u16) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{port}")?;
+    out.flush()
+}

@@ -1,0 +1,127 @@
+//! The bench provider: what it is given is what it makes.
+
+use crate::world::World;
+use drystone_plugins::proto::pulumirpc::resource_provider_server::ResourceProvider;
+use drystone_plugins::proto::pulumirpc::*;
+use drystone_plugins::wire::Struct;
+use std::result::Result;
+use tonic::{Request, Response, Status};
+
+type Answer<T> = Result<Response<T>, Status>;
+
+/// A provider of the package `bench`. The id of a resource is its name.
+#[derive(Debug, Default)]
+pub struct Bench {
+    world: World,
+}
+
+impl Bench {
+    /// A provider over a world.
+    #[must_use]
+    pub fn new(world: World) -> Self {
+        Self { world }
+    }
+}
+
+fn name_of(urn: &str) -> &str {
+    urn.rsplit("::").next().unwrap_or(urn)
+}
+
+fn refused(message: String) -> Status {
+    Status::unknown(message)
+}
+
+fn content(properties: Option<&Struct>) -> Vec<u8> {
+    let json = properties.and_then(|properties| properties.to_json().ok()).unwrap_or_default();
+    serde_json::to_vec(&json).unwrap_or_default()
+}
+
+#[tonic::async_trait]
+impl ResourceProvider for Bench {
+    async fn handshake(&self, _: Request<ProviderHandshakeRequest>) -> Answer<ProviderHandshakeResponse> {
+        Ok(Response::new(ProviderHandshakeResponse { accept_secrets: true, ..Default::default() }))
+    }
+
+    async fn get_plugin_info(&self, _: Request<()>) -> Answer<PluginInfo> {
+        Ok(Response::new(PluginInfo { version: "1.0.0".to_owned() }))
+    }
+
+    async fn check_config(&self, request: Request<CheckRequest>) -> Answer<CheckResponse> {
+        Ok(Response::new(CheckResponse { inputs: request.into_inner().news, failures: Vec::new() }))
+    }
+
+    async fn diff_config(&self, _: Request<DiffRequest>) -> Answer<DiffResponse> {
+        Ok(Response::new(DiffResponse::default()))
+    }
+
+    async fn configure(&self, _: Request<ConfigureRequest>) -> Answer<ConfigureResponse> {
+        let answer = ConfigureResponse {
+            accept_secrets: true,
+            supports_preview: true,
+            ..ConfigureResponse::default()
+        };
+        Ok(Response::new(answer))
+    }
+
+    async fn check(&self, request: Request<CheckRequest>) -> Answer<CheckResponse> {
+        Ok(Response::new(CheckResponse { inputs: request.into_inner().news, failures: Vec::new() }))
+    }
+
+    async fn diff(&self, request: Request<DiffRequest>) -> Answer<DiffResponse> {
+        let request = request.into_inner();
+        let json = |properties: &Option<Struct>| {
+            properties.as_ref().and_then(|p| p.to_json().ok()).unwrap_or_default()
+        };
+        let changes = if json(&request.old_inputs) == json(&request.news) {
+            diff_response::DiffChanges::DiffNone
+        } else {
+            diff_response::DiffChanges::DiffSome
+        };
+        Ok(Response::new(DiffResponse { changes: changes.into(), ..DiffResponse::default() }))
+    }
+
+    async fn create(&self, request: Request<CreateRequest>) -> Answer<CreateResponse> {
+        let request = request.into_inner();
+        let id = name_of(&request.urn).to_owned();
+        if request.preview {
+            let answer = CreateResponse { properties: request.properties, ..CreateResponse::default() };
+            return Ok(Response::new(answer));
+        }
+        self.world.create(&id, &content(request.properties.as_ref())).await.map_err(refused)?;
+        Ok(Response::new(CreateResponse { id, properties: request.properties, ..CreateResponse::default() }))
+    }
+
+    async fn read(&self, request: Request<ReadRequest>) -> Answer<ReadResponse> {
+        let request = request.into_inner();
+        let Some(found) = self.world.read(&request.id).map_err(refused)? else {
+            return Ok(Response::new(ReadResponse::default()));
+        };
+        let json: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(&found).map_err(|error| refused(error.to_string()))?;
+        let properties = Some(Struct::from_json(&json));
+        let answer = ReadResponse {
+            id: request.id,
+            properties: properties.clone(),
+            inputs: properties,
+            ..ReadResponse::default()
+        };
+        Ok(Response::new(answer))
+    }
+
+    async fn update(&self, request: Request<UpdateRequest>) -> Answer<UpdateResponse> {
+        let request = request.into_inner();
+        if !request.preview {
+            self.world.update(&request.id, &content(request.news.as_ref())).await.map_err(refused)?;
+        }
+        Ok(Response::new(UpdateResponse { properties: request.news, ..UpdateResponse::default() }))
+    }
+
+    async fn delete(&self, request: Request<DeleteRequest>) -> Answer<()> {
+        self.world.delete(&request.into_inner().id).await.map_err(refused)?;
+        Ok(Response::new(()))
+    }
+
+    async fn cancel(&self, _: Request<()>) -> Answer<()> {
+        Ok(Response::new(()))
+    }
+}
