@@ -123,9 +123,10 @@ impl Deployment {
         self.events.send(event);
     }
 
-    /// Counts a step for the summary, as the stock CLI does: default providers are the engine's own business.
+    /// Counts a step for the summary, as the stock CLI does: default providers are the engine's own business, and a
+    /// replacement counts once.
     pub(crate) fn count(&self, event: &StepEvent) {
-        if is_default_provider(&event.urn) {
+        if is_default_provider(&event.urn) || !event.logical {
             return;
         }
         let op = event.result.filter(|_| event.op == Op::Refresh).unwrap_or(event.op);
@@ -248,13 +249,11 @@ impl Deployment {
                 "bad provider reference '{reference}' for resource '{urn}'"
             )));
         };
-        let old = {
-            let world = self.world();
-            let named = world
-                .old(&provider_urn)
-                .or_else(|| world.olds.iter().find(|known| known.urn() == &provider_urn));
-            named.filter(|known| reference.ends_with(&format!("::{}", known.record().id))).cloned()
+        // A URN can stand twice: the provider that was replaced still deletes what it made.
+        let is_it = |known: &&Arc<Known>| {
+            known.urn() == &provider_urn && reference.ends_with(&format!("::{}", known.record().id))
         };
+        let old = self.world().olds.iter().find(is_it).cloned();
         let unknown = || ProviderError::new(format!("unknown provider '{reference}' for resource '{urn}'"));
         let old = old.ok_or_else(unknown)?;
         let state = old.state(&self.vault).map_err(ProviderError::new)?;

@@ -3,7 +3,6 @@
 use crate::program::Program;
 use drystone_plugins::proto::pulumirpc::language_runtime_server::LanguageRuntime;
 use drystone_plugins::proto::pulumirpc::*;
-use serde_json::Map;
 use std::result::Result;
 use tonic::{Request, Response, Status};
 
@@ -40,7 +39,7 @@ impl LanguageRuntime for BenchLanguage {
     async fn run(&self, request: Request<RunRequest>) -> Answer<RunResponse> {
         let request = request.into_inner();
         let options = request.info.and_then(|info| info.options);
-        let options = options.and_then(|options| options.to_json().ok()).unwrap_or_else(Map::new);
+        let options = options.and_then(|options| options.to_json().ok()).unwrap_or_default();
         let program = match Program::from_options(&options) {
             Ok(program) => program,
             Err(error) => return Ok(Response::new(RunResponse { error, bail: false })),

@@ -96,11 +96,7 @@ impl Program {
         let outputs = outputs.as_object().map(Struct::from_json);
         client
             .clone()
-            .register_resource_outputs(RegisterResourceOutputsRequest {
-                urn: root,
-                outputs,
-                ..Default::default()
-            })
+            .register_resource_outputs(RegisterResourceOutputsRequest { urn: root, outputs })
             .await?;
         client.clone().signal_and_wait_for_shutdown(()).await?;
         Ok(())
