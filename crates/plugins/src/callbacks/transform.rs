@@ -1,7 +1,6 @@
 //! Transforms of registrations and invokes.
 
 use super::{Function, options};
-use crate::monitor::dependencies::{self, PropertyDependencies};
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Decoding, Outputs, Properties, Struct, assets};
 use async_trait::async_trait;
@@ -25,9 +24,7 @@ pub(crate) struct GrpcInvokeTransform(pub(crate) Function);
 #[async_trait]
 impl Transform for GrpcTransform {
     async fn transform(&self, mut request: RegisterRequest) -> Result<RegisterRequest, Failed> {
-        let mut properties = request.properties.clone();
-        dependencies::raise(&mut properties, &request.property_dependencies);
-        let encoded = self.function.encoding().properties(&properties);
+        let encoded = self.function.encoding().properties(&request.properties);
         let asked = rpc::TransformRequest {
             r#type: request.type_token.clone(),
             name: request.name.clone(),
@@ -41,26 +38,9 @@ impl Transform for GrpcTransform {
             options::read(&mut request, answered).map_err(|refusal| Failed(refusal.message))?;
         }
         if let Some(answered) = answer.properties {
-            let answered = read_properties(answered, self.directory.clone()).await?;
-            take_properties(&mut request, answered);
+            request.properties = read_properties(answered, self.directory.clone()).await?;
         }
         Ok(request)
-    }
-}
-
-/// Gives a request other properties, and with them other dependencies.
-fn take_properties(request: &mut RegisterRequest, properties: Properties) {
-    let mut property_dependencies = PropertyDependencies::new();
-    dependencies::extend(&mut property_dependencies, &properties);
-    for urn in property_dependencies.values().flatten() {
-        if !request.dependencies.contains(urn) {
-            request.dependencies.push(urn.clone());
-        }
-    }
-    request.property_dependencies = property_dependencies;
-    request.properties = properties;
-    if !request.remote {
-        dependencies::lower(&mut request.properties);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Transforms of the stack, hooks, and the end of the program.
 
 use super::refusal::Refusal;
-use super::service::{Service, to_the_end};
+use super::service::Service;
 use crate::callbacks::{GrpcErrorHook, GrpcHook, GrpcInvokeTransform};
 use crate::proto::pulumirpc as rpc;
 use drystone_engine::HookRegistration;
@@ -42,6 +42,7 @@ impl Service {
         if self.finishing.swap(true, Ordering::SeqCst) {
             return Err(Refusal { code: Code::Unknown, message: "already waiting for shutdown".to_owned() });
         }
-        to_the_end(async move { monitor.finish().await }).await
+        monitor.finish().await;
+        Ok(())
     }
 }

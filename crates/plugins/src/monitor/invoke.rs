@@ -2,7 +2,7 @@
 
 use super::options::{read_optional_urn, read_urns};
 use super::refusal::Refusal;
-use super::service::{Service, decode, to_the_end};
+use super::service::{Service, decode};
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Accepts, Decoding, Encoding};
 use drystone_engine::{CheckFailure, InvokeRequest, PackageSource};
@@ -35,7 +35,7 @@ impl Service {
             dependencies: read_urns("dependsOn", &request.depends_on)?,
             parent: read_optional_urn("parent", &request.parent)?,
         };
-        let invoked = to_the_end(async move { monitor.invoke(request).await }).await??;
+        let invoked = monitor.invoke(request).await?;
         Ok(rpc::ResourceInvokeResponse {
             r#return: Some(Encoding::to(accepts).properties(&invoked.properties)?),
             failures: write_failures(invoked.failures),

@@ -4,7 +4,6 @@
 //! before plugins start and outlives the program. Requests are read here and handed to the running operation.
 
 mod call;
-pub(crate) mod dependencies;
 mod duration;
 mod endpoint;
 mod engine;

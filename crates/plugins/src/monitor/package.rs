@@ -1,7 +1,7 @@
 //! Packages that programs use by reference.
 
 use super::refusal::Refusal;
-use super::service::{Service, to_the_end};
+use super::service::Service;
 use crate::proto::pulumirpc as rpc;
 use drystone_engine::{PackageDescriptor, PackageRequest, Parameterization};
 
@@ -27,7 +27,7 @@ impl Service {
             },
             extension: request.extension.map(read),
         };
-        let reference = to_the_end(async move { monitor.register_package(package).await }).await??;
+        let reference = monitor.register_package(package).await?;
         Ok(rpc::RegisterPackageResponse { r#ref: reference })
     }
 }

@@ -4,7 +4,7 @@ use super::options::{read_optional_urn, read_urns};
 use super::position;
 use super::refusal::Refusal;
 use super::register::validate_type;
-use super::service::{Service, decode, to_the_end};
+use super::service::{Service, decode};
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Accepts, Decoding, Encoding};
 use drystone_engine::{PackageSource, ReadRequest};
@@ -41,7 +41,7 @@ impl Service {
             },
             additional_secret_outputs: request.additional_secret_outputs,
         };
-        let read = to_the_end(async move { monitor.read(request).await }).await??;
+        let read = monitor.read(request).await?;
         Ok(rpc::ReadResourceResponse {
             urn: read.urn.to_string(),
             properties: Some(Encoding::to(accepts).properties(&read.properties)?),

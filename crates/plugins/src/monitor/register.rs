@@ -1,12 +1,11 @@
 //! Registering resources and the outputs of components.
 
-use super::dependencies::{self, PropertyDependencies};
 use super::options::{
     AliasStyle, read_alias, read_hooks, read_optional_urn, read_timeouts, read_urn, read_urns, write_urns,
 };
 use super::position;
 use super::refusal::Refusal;
-use super::service::{Service, to_the_end};
+use super::service::Service;
 use crate::callbacks::GrpcTransform;
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Accepts, Decoding, Encoding, Outputs, Properties};
@@ -14,6 +13,7 @@ use drystone_engine::{
     Alias, PackageSource, RegisterRequest, Registered, Registration, ResourceOptions, Transform,
 };
 use drystone_model::{Urn, Value, is_provider_type};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tonic::{Code, metadata::MetadataMap};
 
@@ -44,7 +44,6 @@ struct Shape {
     /// A component of this program, whose outputs come later. Those it had before may refer to resources that are not
     /// registered yet.
     local_component: bool,
-    remote: bool,
 }
 
 impl Shape {
@@ -59,7 +58,6 @@ impl Shape {
             partial_values: request.supports_partial_values,
             result_reporting: request.supports_result_reporting,
             local_component: !request.custom && !request.remote,
-            remote: request.remote,
         }
     }
 }
@@ -73,7 +71,7 @@ impl Service {
         let monitor = self.monitor()?;
         let shape = Shape::of(&request);
         let request = self.read_registration(request, sender).await?;
-        let registered = to_the_end(async move { monitor.register(request).await }).await??;
+        let registered = monitor.register(request).await?;
         respond(registered, &shape)
     }
 
@@ -86,18 +84,7 @@ impl Service {
         let old_aliases = sender == Sender::Node && !request.alias_specs;
         let aliases = read_aliases(request.alias_ur_ns, request.aliases, old_aliases)?;
         let decoding = Decoding { outputs: Outputs::Upgrade, ..Decoding::default() };
-        let mut properties = self.hashed(decoding, request.object.as_ref()).await?;
-        let dependencies = read_urns("dependency", &request.dependencies)?;
-        let mut property_dependencies = if request.property_dependencies.is_empty() && !request.remote {
-            // Older SDKs do not say which property depends on what: each may depend on everything.
-            properties.keys().map(|key| (key.clone(), dependencies.clone())).collect()
-        } else {
-            read_property_dependencies(request.property_dependencies)?
-        };
-        dependencies::extend(&mut property_dependencies, &properties);
-        if !request.remote {
-            dependencies::lower(&mut properties);
-        }
+        let properties = self.hashed(decoding, request.object.as_ref()).await?;
         let root = &self.settings.root;
         Ok(RegisterRequest {
             source_position: position::read(request.source_position.as_ref(), root),
@@ -107,8 +94,8 @@ impl Service {
             custom: request.custom,
             remote: request.remote,
             properties,
-            dependencies,
-            property_dependencies,
+            dependencies: read_urns("dependency", &request.dependencies)?,
+            property_dependencies: read_property_dependencies(request.property_dependencies)?,
             parent: read_optional_urn("parent", &request.parent)?,
             provider: request.provider,
             providers: request.providers.into_iter().collect(),
@@ -159,8 +146,7 @@ impl Service {
         let monitor = self.monitor()?;
         let urn = read_urn("resource", &request.urn)?;
         let outputs = self.hashed(Decoding::default(), request.outputs.as_ref()).await?;
-        to_the_end(async move { monitor.register_outputs(&urn, outputs).await }).await??;
-        Ok(())
+        Ok(monitor.register_outputs(&urn, outputs).await?)
     }
 }
 
@@ -196,7 +182,7 @@ fn read_aliases(urns: Vec<String>, aliases: Vec<rpc::Alias>, old: bool) -> Resul
 
 fn read_property_dependencies(
     dependencies: impl IntoIterator<Item = (String, rpc::register_resource_request::PropertyDependencies)>,
-) -> Result<PropertyDependencies, Refusal> {
+) -> Result<BTreeMap<String, Vec<Urn>>, Refusal> {
     let read = |(key, dependencies): (String, rpc::register_resource_request::PropertyDependencies)| {
         let mut urns: Vec<Urn> = Vec::with_capacity(dependencies.urns.len());
         for urn in read_urns(&format!("dependency on property {key}"), &dependencies.urns)? {
@@ -225,10 +211,6 @@ fn respond(registered: Registered, shape: &Shape) -> Result<rpc::RegisterResourc
         return Err(Refusal { code: Code::Internal, message: "resource registration failed".to_owned() });
     }
     let mut properties = if shape.local_component { Properties::new() } else { registered.properties };
-    let mut property_dependencies = registered.property_dependencies;
-    if shape.remote {
-        dependencies::extend(&mut property_dependencies, &properties);
-    }
     if !shape.partial_values {
         properties.retain(|_, value| !value.contains_unknowns());
     }
@@ -238,7 +220,8 @@ fn respond(registered: Registered, shape: &Shape) -> Result<rpc::RegisterResourc
         object: Some(Encoding::to(shape.accepts).properties(&properties)?),
         stable: registered.stable,
         stables: Vec::new(),
-        property_dependencies: property_dependencies
+        property_dependencies: registered
+            .property_dependencies
             .into_iter()
             .map(|(key, urns)| {
                 let urns = write_urns(&urns);

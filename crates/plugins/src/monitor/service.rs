@@ -51,24 +51,14 @@ impl Service {
         let hashing = tokio::task::spawn_blocking(move || {
             assets::add_hashes(&mut properties, &directory).map(|()| properties)
         });
-        Ok(finished(hashing.await)??)
+        let hashed = hashing.await;
+        Ok(hashed.map_err(|error| Refusal { code: tonic::Code::Internal, message: error.to_string() })??)
     }
 }
 
 /// Properties from a program; none when there is no struct.
 pub(super) fn decode(decoding: Decoding, properties: Option<&Struct>) -> Result<Properties, Refusal> {
     Ok(properties.map_or(Ok(Properties::new()), |properties| decoding.properties(properties))?)
-}
-
-/// Runs something to its end even if whoever asked for it hangs up, so that the operation never loses track of it.
-pub(super) async fn to_the_end<T: Send + 'static>(
-    work: impl Future<Output = T> + Send + 'static,
-) -> Result<T, Refusal> {
-    finished(tokio::spawn(work).await)
-}
-
-fn finished<T>(joined: Result<T, tokio::task::JoinError>) -> Result<T, Refusal> {
-    joined.map_err(|error| Refusal { code: tonic::Code::Internal, message: error.to_string() })
 }
 
 fn answer<T>(result: Result<T, Refusal>) -> Result<Response<T>, Status> {

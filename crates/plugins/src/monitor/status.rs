@@ -1,7 +1,7 @@
 //! Views that providers publish while they work on a resource.
 
 use super::refusal::Refusal;
-use super::service::{Service, decode, to_the_end};
+use super::service::{Service, decode};
 use crate::proto::pulumirpc as rpc;
 use crate::provider::property_diff;
 use crate::wire::Decoding;
@@ -19,10 +19,7 @@ impl ResourceStatus for Service {
         let request = request.into_inner();
         let monitor = self.monitor()?;
         let steps = request.steps.into_iter().map(read_step).collect::<Result<_, _>>()?;
-        let token = request.token;
-        to_the_end(async move { monitor.publish_views(&token, steps).await })
-            .await?
-            .map_err(Refusal::from)?;
+        monitor.publish_views(&request.token, steps).await.map_err(Refusal::from)?;
         Ok(Response::new(rpc::PublishViewStepsResponse {}))
     }
 }

@@ -136,10 +136,10 @@ fn construct_request(
         }
         None => None,
     };
-    let aliases = if arguments.aliases.is_empty() {
-        options.aliases.into_iter().map(write_alias).collect()
-    } else {
+    let aliases = if options.aliases.is_empty() {
         arguments.aliases.into_iter().map(|urn| write_alias(Alias::Urn(urn))).collect()
+    } else {
+        options.aliases.into_iter().map(write_alias).collect()
     };
     Ok(rpc::ConstructRequest {
         project,

@@ -2,7 +2,7 @@
 
 use super::*;
 use drystone_engine::{Alias, AliasParent, HookCall, HookMoment, PackageSource, ResourceOptions, Timeouts};
-use drystone_model::Computed;
+use drystone_model::Output;
 use prost::Message;
 use rpc::callbacks_server::{Callbacks, CallbacksServer};
 use serde_json::json;
@@ -51,6 +51,11 @@ async fn registered_transform(callback: rpc::Callback) -> Arc<dyn Transform> {
     session.recorder.transforms.lock().unwrap().remove(0)
 }
 
+fn output(value: Option<&str>, secret: bool) -> Value {
+    let dependencies = vec![Urn::new(OTHER)];
+    Value::Output(Box::new(Output { value: value.map(Value::from), secret, dependencies }))
+}
+
 fn request() -> RegisterRequest {
     RegisterRequest {
         type_token: "a:b:C".into(),
@@ -58,18 +63,11 @@ fn request() -> RegisterRequest {
         custom: true,
         properties: map([
             ("plain", Value::from(1)),
-            ("dep", Value::from("d")),
-            ("secret", Value::secret(Value::from("s"))),
-            ("unknown", Value::Computed(Computed::String)),
+            ("dep", output(Some("d"), false)),
+            ("secret", output(Some("s"), true)),
+            ("unknown", output(None, false)),
         ]),
         dependencies: vec![Urn::new(DEPENDENCY)],
-        property_dependencies: [
-            ("plain".to_owned(), vec![]),
-            ("dep".to_owned(), vec![Urn::new(OTHER)]),
-            ("secret".to_owned(), vec![Urn::new(OTHER)]),
-            ("unknown".to_owned(), vec![Urn::new(OTHER)]),
-        ]
-        .into(),
         parent: Urn::new(OTHER),
         provider: "p::1".into(),
         providers: [("a".to_owned(), "p::1".to_owned())].into(),
@@ -130,8 +128,7 @@ async fn a_transform_sees_dependencies_in_the_values_and_every_option() {
     let before = request();
     let after = registered_transform(callback).await.transform(request()).await.unwrap();
     assert_eq!(after.properties, before.properties);
-    assert_eq!(after.property_dependencies, before.property_dependencies);
-    assert_eq!(after.dependencies, [Urn::new(DEPENDENCY), Urn::new(OTHER)]);
+    assert_eq!(after.dependencies, before.dependencies);
     assert_eq!(format!("{:?}", after.options), format!("{:?}", before.options));
     assert_eq!(format!("{:?}", after.package), format!("{:?}", before.package));
     assert_eq!((after.provider, after.providers), (before.provider, before.providers));
@@ -154,9 +151,10 @@ async fn a_transform_changes_properties_and_options() {
     })
     .await;
     let after = registered_transform(callback).await.transform(request()).await.unwrap();
-    assert_eq!(after.properties["new"], Value::array([1]));
-    assert_eq!(after.property_dependencies["new"], [Urn::new(DEPENDENCY)]);
-    assert_eq!(after.dependencies, [Urn::new(DEPENDENCY)]);
+    let made =
+        Output { value: Some(Value::array([1])), secret: false, dependencies: vec![Urn::new(DEPENDENCY)] };
+    assert_eq!(after.properties["new"], Value::Output(Box::new(made)));
+    assert!(after.dependencies.is_empty());
     assert_eq!((after.options.protect, after.provider.as_str()), (None, "q::2"));
     let Value::Asset(asset) = &after.properties["file"] else { panic!("{:?}", after.properties) };
     assert_eq!(asset.hash.len(), 64);
@@ -168,13 +166,6 @@ async fn a_transform_that_answers_nothing_changes_nothing() {
     let transform = registered_transform(callback).await;
     let after = transform.transform(request()).await.unwrap();
     assert_eq!(format!("{after:?}"), format!("{:?}", request()));
-    let remote = RegisterRequest {
-        remote: true,
-        properties: map([("o", Value::Output(Box::default()))]),
-        ..request()
-    };
-    let after = transform.transform(remote).await.unwrap();
-    assert!(matches!(after.properties["o"], Value::Output(_)), "components keep their outputs");
 }
 
 #[tokio::test]

@@ -84,7 +84,8 @@ async fn methods_carry_dependencies_both_ways() {
                 Output { value: Some(Value::from(1)), secret: false, dependencies: vec![Urn::new(OTHER)] };
             Ok(CallAnswer {
                 properties: map([("r", Value::Output(Box::new(output)))]),
-                ..CallAnswer::default()
+                dependencies: [("r".to_owned(), vec![Urn::new(OTHER)])].into(),
+                failures: Vec::new(),
             })
         }),
         ..Recorder::default()

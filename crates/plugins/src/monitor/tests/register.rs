@@ -96,46 +96,32 @@ async fn every_option_reaches_the_operation() {
 }
 
 #[tokio::test]
-async fn without_property_dependencies_each_property_depends_on_everything() {
+async fn what_an_old_program_does_not_say_is_left_open() {
     let session = Session::start(Recorder::default()).await;
     let request = rpc::RegisterResourceRequest {
-        object: raw(json!({"a": 1, "b": output(json!(2), &[OTHER])})),
+        object: raw(json!({"a": 1})),
         dependencies: vec![DEPENDENCY.into()],
         ..custom()
     };
     session.client().register_resource(request).await.unwrap();
     let seen = session.registered();
-    assert_eq!(seen.property_dependencies["a"], [Urn::new(DEPENDENCY)]);
-    assert_eq!(seen.property_dependencies["b"], [Urn::new(DEPENDENCY), Urn::new(OTHER)]);
+    assert!(seen.property_dependencies.is_empty());
     assert_eq!(seen.options.delete_before_replace, None);
     assert_eq!(seen.options.timeouts, drystone_engine::Timeouts::default());
+    let set = rpc::RegisterResourceRequest { delete_before_replace: true, ..custom() };
+    session.client().register_resource(set).await.unwrap();
+    assert_eq!(session.registered().options.delete_before_replace, Some(true));
 }
 
 #[tokio::test]
-async fn outputs_are_lowered_for_resources_and_kept_for_remote_components() {
+async fn values_keep_where_they_came_from() {
     let session = Session::start(Recorder::default()).await;
-    let object = || {
-        raw(json!({
-            "known": output(json!("x"), &[OTHER]),
-            "secret": {SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "value": "s"},
-            "unknown": Computed::String.sentinel(),
-            "nested": [output(json!(1), &[DEPENDENCY])],
-        }))
-    };
-    session
-        .client()
-        .register_resource(rpc::RegisterResourceRequest { object: object(), ..custom() })
-        .await
-        .unwrap();
-    let seen = session.registered();
-    assert_eq!(seen.properties["known"], Value::from("x"));
-    assert_eq!(seen.properties["secret"], Value::secret(Value::from("s")));
-    assert_eq!(seen.properties["unknown"], Value::Computed(Computed::String));
-    assert_eq!(seen.properties["nested"], Value::array([1]));
-    assert_eq!(seen.property_dependencies["nested"], [Urn::new(DEPENDENCY)]);
-
-    let remote = rpc::RegisterResourceRequest { object: object(), remote: true, custom: false, ..custom() };
-    session.client().register_resource(remote).await.unwrap();
+    let object = raw(json!({
+        "known": output("x", &[OTHER]),
+        "secret": {SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "value": "s"},
+        "unknown": Computed::String.sentinel(),
+    }));
+    session.client().register_resource(rpc::RegisterResourceRequest { object, ..custom() }).await.unwrap();
     let seen = session.registered();
     let expected = |value, secret, dependencies: &[&str]| {
         Value::Output(Box::new(Output {
@@ -147,7 +133,6 @@ async fn outputs_are_lowered_for_resources_and_kept_for_remote_components() {
     assert_eq!(seen.properties["known"], expected(Some(Value::from("x")), false, &[OTHER]));
     assert_eq!(seen.properties["secret"], expected(Some(Value::from("s")), true, &[]));
     assert_eq!(seen.properties["unknown"], expected(None, false, &[]));
-    assert_eq!(seen.property_dependencies["known"], [Urn::new(OTHER)]);
 }
 
 #[tokio::test]
@@ -293,7 +278,7 @@ async fn remote_components_answer_with_dependencies() {
         json(answer.object.as_ref())["out"],
         json!({SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "value": "x"})
     );
-    assert_eq!(answer.property_dependencies["out"].urns, [DEPENDENCY, OTHER]);
+    assert_eq!(answer.property_dependencies["out"].urns, [DEPENDENCY]);
 }
 
 #[tokio::test]
@@ -386,34 +371,6 @@ async fn outputs_of_components_are_recorded() {
     session.client().register_resource_outputs(request).await.unwrap();
     let seen = session.recorder.outputs.lock().unwrap().remove(0);
     assert_eq!(seen, (Urn::new(OTHER), map([("o", "x")])));
-}
-
-#[tokio::test]
-async fn a_registration_goes_on_when_the_program_hangs_up() {
-    let gate = Arc::new(tokio::sync::Notify::new());
-    let (done, answered) = std::sync::mpsc::channel();
-    let recorder = Recorder {
-        gate: Some(Arc::clone(&gate)),
-        register: Box::new(move |_| {
-            done.send(()).unwrap();
-            Ok(Registered::default())
-        }),
-        ..Recorder::default()
-    };
-    let session = Session::start(recorder).await;
-    let mut client = session.client();
-    let asking = tokio::spawn(async move { client.register_resource(custom()).await });
-    while session.recorder.registered.lock().unwrap().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    asking.abort();
-    drop(session.channel);
-    assert!(asking.await.unwrap_err().is_cancelled());
-    // Long enough for the server to notice, not for it to answer.
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    gate.notify_one();
-    let waited = std::time::Duration::from_secs(5);
-    tokio::task::spawn_blocking(move || answered.recv_timeout(waited)).await.unwrap().unwrap();
 }
 
 #[tokio::test]
