@@ -1,6 +1,8 @@
 //! Provider and language plugins: wire formats, processes, launchers.
 
+mod callbacks;
 pub mod languages;
+mod loader;
 pub mod monitor;
 pub mod process;
 pub mod proto;

@@ -15,7 +15,8 @@ impl GrpcProvider {
         arguments: CheckArguments,
     ) -> Result<Checked, ProviderError> {
         let encoding = Encoding { unknowns: lifecycle::sent(arguments.dry_run), ..Encoding::default() };
-        let encode = |properties| encoding.properties(properties).map_err(lifecycle::cannot_send);
+        let encode =
+            |properties| encoding.properties(properties).map_err(|error| lifecycle::cannot_send(&error));
         let request = rpc::CheckRequest {
             urn: arguments.urn.to_string(),
             name: arguments.urn.name().to_owned(),
@@ -38,8 +39,12 @@ impl GrpcProvider {
 
     /// A provider that does not compare its configuration is never replaced because of it.
     pub(super) async fn call_diff_config(&self, arguments: DiffArguments) -> Result<Diff, ProviderError> {
-        let encode =
-            |properties| Encoding::default().properties(properties).map(Some).map_err(lifecycle::cannot_send);
+        let encode = |properties| {
+            Encoding::default()
+                .properties(properties)
+                .map(Some)
+                .map_err(|error| lifecycle::cannot_send(&error))
+        };
         let request = rpc::DiffRequest {
             id: String::new(),
             urn: arguments.urn.to_string(),
@@ -70,7 +75,7 @@ impl GrpcProvider {
         let type_token = arguments.urn.type_token();
         let package = type_token.rsplit(':').next().unwrap_or_default();
         let encoding = Encoding::to(Accepts { secrets: true, resources: true, ..Accepts::default() });
-        let args = encoding.properties(&arguments.inputs).map_err(lifecycle::cannot_send)?;
+        let args = encoding.properties(&arguments.inputs).map_err(|error| lifecycle::cannot_send(&error))?;
         let request = rpc::ConfigureRequest {
             variables: given()
                 .map(|(key, value)| (format!("{package}:config:{key}"), variable(value)))

@@ -2,11 +2,13 @@
 
 use super::session::Readiness;
 use super::{GrpcProvider, echo, failure, lifecycle};
+use crate::monitor::duration_text;
+use crate::monitor::options::{write_alias, write_urns};
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Accepts, Contents, Decoding, Encoding, Outputs, Properties, Struct, Unknowns};
 use drystone_engine::{
-    Alias, AliasParent, CallAnswer, CallArguments, ConstructArguments, Constructed, HookBindings, HookMoment,
-    Invoked, PropertyMap, ProviderError, RegisterRequest, RunInfo, Timeouts,
+    Alias, CallAnswer, CallArguments, ConstructArguments, Constructed, HookBindings, HookMoment, Invoked,
+    PropertyMap, ProviderError, RegisterRequest, RunInfo, Timeouts,
 };
 use drystone_model::Urn;
 use std::collections::HashMap;
@@ -47,7 +49,9 @@ impl GrpcProvider {
             arg_dependencies: arguments
                 .argument_dependencies
                 .into_iter()
-                .map(|(name, urns)| (name, rpc::call_request::ArgumentDependencies { urns: texts(&urns) }))
+                .map(|(name, urns)| {
+                    (name, rpc::call_request::ArgumentDependencies { urns: write_urns(&urns) })
+                })
                 .collect(),
             project: info.project,
             stack: info.stack,
@@ -128,14 +132,14 @@ fn construct_request(
     let replacement_trigger = match &options.replacement_trigger {
         Some(trigger) => {
             let encoding = Encoding { unknowns: lifecycle::sent(dry_run), ..Encoding::to(Accepts::ALL) };
-            encoding.value(trigger).map_err(lifecycle::cannot_send)?
+            encoding.value(trigger).map_err(|error| lifecycle::cannot_send(&error))?
         }
         None => None,
     };
-    let aliases = if arguments.aliases.is_empty() {
-        options.aliases.into_iter().map(alias).collect()
+    let aliases = if options.aliases.is_empty() {
+        arguments.aliases.into_iter().map(|urn| write_alias(Alias::Urn(urn))).collect()
     } else {
-        arguments.aliases.into_iter().map(|urn| alias(Alias::Urn(urn))).collect()
+        options.aliases.into_iter().map(write_alias).collect()
     };
     Ok(rpc::ConstructRequest {
         project,
@@ -154,11 +158,11 @@ fn construct_request(
             .input_dependencies
             .iter()
             .map(|(name, urns)| {
-                (name.clone(), rpc::construct_request::PropertyDependencies { urns: texts(urns) })
+                (name.clone(), rpc::construct_request::PropertyDependencies { urns: write_urns(urns) })
             })
             .collect(),
         providers: arguments.providers.into_iter().collect::<HashMap<_, _>>(),
-        dependencies: texts(&arguments.dependencies),
+        dependencies: write_urns(&arguments.dependencies),
         protect: options.protect,
         additional_secret_outputs: options.additional_secret_outputs,
         custom_timeouts: custom_timeouts(arguments.timeouts),
@@ -170,7 +174,7 @@ fn construct_request(
         accepts_output_values: true,
         resource_hooks: hooks(options.hooks),
         stack_trace_handle: String::new(),
-        replace_with: texts(&options.replace_with),
+        replace_with: write_urns(&options.replace_with),
         aliases,
         replacement_trigger,
     })
@@ -183,47 +187,18 @@ fn component_outputs(live: Option<&Struct>, dry_run: bool) -> Result<Properties,
     live.map_or(Ok(Properties::new()), |live| decoding.properties(live)).map_err(failure::senseless)
 }
 
-fn texts(urns: &[Urn]) -> Vec<String> {
-    urns.iter().map(ToString::to_string).collect()
-}
-
 fn urns(texts: Vec<String>) -> Vec<Urn> {
     texts.into_iter().map(Urn::new).collect()
-}
-
-/// A name that a component had before.
-pub(crate) fn alias(alias: Alias) -> rpc::Alias {
-    use rpc::alias::{Alias as Form, Spec, spec::Parent};
-    let form = match alias {
-        Alias::Urn(urn) => Form::Urn(urn.to_string()),
-        Alias::Spec { name, type_token, stack, project, parent } => Form::Spec(Spec {
-            name,
-            r#type: type_token,
-            stack,
-            project,
-            parent: match parent {
-                AliasParent::Unchanged => None,
-                AliasParent::Root => Some(Parent::NoParent(true)),
-                AliasParent::Urn(urn) => Some(Parent::ParentUrn(urn.to_string())),
-            },
-        }),
-    };
-    rpc::Alias { alias: Some(form) }
 }
 
 /// Time limits as durations; none when all are the provider's own.
 fn custom_timeouts(timeouts: Timeouts) -> Option<rpc::construct_request::CustomTimeouts> {
     (timeouts != Timeouts::default()).then(|| rpc::construct_request::CustomTimeouts {
-        create: duration(timeouts.create),
-        update: duration(timeouts.update),
-        delete: duration(timeouts.delete),
-        read: duration(timeouts.read),
+        create: duration_text(timeouts.create),
+        update: duration_text(timeouts.update),
+        delete: duration_text(timeouts.delete),
+        read: duration_text(timeouts.read),
     })
-}
-
-/// Seconds as a duration, such as `300s`; empty for none.
-pub(crate) fn duration(seconds: f64) -> String {
-    if seconds == 0.0 { String::new() } else { format!("{seconds}s") }
 }
 
 fn hooks(mut bindings: HookBindings) -> Option<rpc::construct_request::ResourceHooksBinding> {

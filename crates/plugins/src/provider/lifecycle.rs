@@ -247,10 +247,10 @@ pub(super) fn sent(dry_run: bool) -> Unknowns {
 }
 
 pub(super) fn encode(encoding: Encoding, properties: &Properties) -> Result<Option<Struct>, ProviderError> {
-    encoding.properties(properties).map(Some).map_err(cannot_send)
+    encoding.properties(properties).map(Some).map_err(|error| cannot_send(&error))
 }
 
-pub(super) fn cannot_send(error: WireError) -> ProviderError {
+pub(super) fn cannot_send(error: &WireError) -> ProviderError {
     ProviderError::new(error.to_string())
 }
 

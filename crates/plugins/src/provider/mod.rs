@@ -12,6 +12,8 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lifecycle::property_diff;
+
 use crate::monitor::Endpoint;
 use crate::proto::pulumirpc as rpc;
 use async_trait::async_trait;
@@ -92,7 +94,7 @@ impl GrpcProvider {
             supports_views: true,
             supports_refresh_before_update: true,
             invoke_with_preview: true,
-            mapper_target: Some(address.clone()),
+            mapper_target: None,
             loader_target: Some(address.clone()),
             resolver_target: None,
             accepts_byte_string: true,

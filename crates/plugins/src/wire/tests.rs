@@ -22,7 +22,7 @@ fn sent(value: Value, encoding: Encoding) -> serde_json::Value {
 }
 
 fn received(value: serde_json::Value, decoding: Decoding) -> Result<Option<Value>, String> {
-    let members = json!({ "v": value }).as_object().unwrap().clone();
+    let members = serde_json::Map::from_iter([("v".to_owned(), value)]);
     let read = decoding.properties(&Struct::from_json(&members)).map_err(|error| error.to_string());
     read.map(|mut properties| properties.remove("v"))
 }

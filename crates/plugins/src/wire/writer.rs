@@ -55,7 +55,6 @@ impl Writer {
         let mut count = 0;
         loop {
             let more = value >= 0x80;
-            #[expect(clippy::cast_possible_truncation, reason = "seven bits")]
             let low = (value & 0x7f) as u8;
             digits[count] = low | if more { 0x80 } else { 0 };
             count += 1;

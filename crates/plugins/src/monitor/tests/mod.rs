@@ -1,13 +1,23 @@
 //! The services over loopback, in front of an operation that writes down what it is asked.
 
+mod callbacks;
+mod engine;
+mod functions;
+mod register;
+
+use super::{MonitorServer, MonitorSettings};
+use crate::proto::pulumirpc as rpc;
+use crate::wire::Struct;
 use async_trait::async_trait;
 use drystone_engine::{
-    CallAnswer, CallRequest, Diagnostic, ErrorHook, HookRegistration, InvokeRequest, InvokeTransform,
-    Invoked, MonitorError, PackageDescriptor, PackageRequest, PropertyMap, ReadRequest, RegisterRequest,
-    Registered, ResourceMonitor, Transform, ViewStep,
+    CallAnswer, CallRequest, Diagnostic, ErrorHook, Event, EventSink, HookRegistration, InvokeRequest,
+    InvokeTransform, Invoked, MonitorError, PackageDescriptor, PackageRequest, PropertyMap, ReadRequest,
+    RegisterRequest, Registered, ResourceMonitor, RunInfo, Transform, ViewStep,
 };
-use drystone_model::Urn;
+use drystone_model::{Urn, Value};
+use rpc::resource_monitor_client::ResourceMonitorClient;
 use std::sync::{Arc, Mutex};
+use tonic::transport::{Channel, Endpoint as Address};
 
 type Answer<Q, A> = Box<dyn Fn(Q) -> Result<A, MonitorError> + Send + Sync>;
 
@@ -26,6 +36,7 @@ pub(crate) struct Recorder {
     pub(crate) error_hooks: Mutex<Vec<(String, Arc<dyn ErrorHook>)>>,
     pub(crate) messages: Mutex<Vec<Diagnostic>>,
     pub(crate) views: Mutex<Vec<(String, Vec<ViewStep>)>>,
+    pub(crate) waiting: std::sync::atomic::AtomicBool,
     pub(crate) finished: tokio::sync::Notify,
 }
 
@@ -61,6 +72,7 @@ impl Default for Recorder {
             error_hooks: Mutex::default(),
             messages: Mutex::default(),
             views: Mutex::default(),
+            waiting: Default::default(),
             finished: tokio::sync::Notify::new(),
         }
     }
@@ -116,6 +128,7 @@ impl ResourceMonitor for Recorder {
     }
 
     async fn finish(&self) {
+        self.waiting.store(true, std::sync::atomic::Ordering::SeqCst);
         self.finished.notified().await;
     }
 
@@ -136,3 +149,86 @@ impl ResourceMonitor for Recorder {
         Ok(format!(r#"{{"name":"{}"}}"#, package.package()))
     }
 }
+
+/// Keeps the messages that no operation took.
+#[derive(Default)]
+struct Heard(Mutex<Vec<Diagnostic>>);
+
+impl EventSink for Heard {
+    fn send(&self, event: Event) {
+        if let Event::Diagnostic(diagnostic) = event {
+            self.0.lock().unwrap().push(diagnostic);
+        }
+    }
+}
+
+/// A server with a client.
+struct Session {
+    server: MonitorServer,
+    channel: Channel,
+    recorder: Arc<Recorder>,
+    heard: Arc<Heard>,
+}
+
+impl Session {
+    async fn start(recorder: Recorder) -> Self {
+        let session = Self::without_operation(recorder).await;
+        session.server.endpoint().attach(session.recorder.clone());
+        session
+    }
+
+    async fn without_operation(recorder: Recorder) -> Self {
+        let heard = Arc::new(Heard::default());
+        let settings = MonitorSettings {
+            info: RunInfo {
+                project: "shop".into(),
+                stack: "dev".into(),
+                organization: "org".into(),
+                config: [("shop:key".to_owned(), "value".to_owned())].into(),
+                secret_keys: vec!["shop:key".into()],
+                dry_run: true,
+                parallel: 0,
+            },
+            root: "/work/shop".into(),
+            directory: std::env::temp_dir(),
+            version: "3.260.0".into(),
+            resource_references: true,
+            output_values: true,
+            events: heard.clone(),
+        };
+        let server = MonitorServer::start(settings).await.unwrap();
+        let address = format!("http://{}", server.endpoint().address());
+        let channel = Address::from_shared(address).unwrap().connect().await.unwrap();
+        Self { server, channel, recorder: Arc::new(recorder), heard }
+    }
+
+    fn client(&self) -> ResourceMonitorClient<Channel> {
+        ResourceMonitorClient::new(self.channel.clone())
+            .max_decoding_message_size(crate::LARGEST_MESSAGE)
+            .max_encoding_message_size(crate::LARGEST_MESSAGE)
+    }
+
+    /// The only registration so far.
+    fn registered(&self) -> RegisterRequest {
+        let mut requests = self.recorder.registered.lock().unwrap();
+        assert_eq!(requests.len(), 1);
+        requests.remove(0)
+    }
+}
+
+fn map<V: Into<Value>>(members: impl IntoIterator<Item = (&'static str, V)>) -> PropertyMap {
+    members.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
+}
+
+fn raw(value: serde_json::Value) -> Option<Struct> {
+    let serde_json::Value::Object(members) = value else { panic!("{value} is no object") };
+    Some(Struct::from_json(&members))
+}
+
+fn json(properties: Option<&Struct>) -> serde_json::Value {
+    properties.map_or(serde_json::Value::Null, |properties| properties.to_json().unwrap().into())
+}
+
+const SIGNATURE: &str = "4dabf18193072939515e22adb298388d";
+const DEPENDENCY: &str = "urn:pulumi:dev::shop::a:b:C::dep";
+const OTHER: &str = "urn:pulumi:dev::shop::a:b:C::other";

@@ -204,5 +204,6 @@ fn json(properties: Option<&Struct>) -> serde_json::Value {
 }
 
 fn raw(value: serde_json::Value) -> Option<Struct> {
-    Some(Struct::from_json(value.as_object().unwrap()))
+    let serde_json::Value::Object(members) = value else { panic!("{value} is no object") };
+    Some(Struct::from_json(&members))
 }

@@ -93,7 +93,7 @@ fn visit_assets(
             }),
             _ => Err(io::Error::other("is neither an asset nor an archive")),
         };
-        visited.map_err(|error| described(&error, format!("archive member '{name}'")))?;
+        visited.map_err(|error| described(&error, &format!("archive member '{name}'")))?;
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ fn visit_assets(
 fn visit_directory(root: &Path, visitor: &mut Visitor<'_>) -> io::Result<()> {
     let shown = root.display();
     let about = fs::metadata(root)
-        .map_err(|error| described(&error, format!("cannot read archive path '{shown}'")))?;
+        .map_err(|error| described(&error, &format!("cannot read archive path '{shown}'")))?;
     if !about.is_dir() {
         return Err(io::Error::other(format!(
             "'{shown}' is neither a recognized archive type nor a directory"

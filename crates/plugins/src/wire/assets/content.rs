@@ -35,7 +35,7 @@ impl Write for Digest {
 /// A file that is no directory.
 pub(super) fn open_file(path: &Path) -> io::Result<File> {
     let file =
-        File::open(path).map_err(|error| described(&error, format!("cannot open '{}'", path.display())))?;
+        File::open(path).map_err(|error| described(&error, &format!("cannot open '{}'", path.display())))?;
     if file.metadata()?.is_dir() {
         return Err(io::Error::other(format!("'{}' is a directory; try an archive", path.display())));
     }
@@ -55,6 +55,6 @@ pub(super) fn open_uri(uri: &str) -> io::Result<File> {
 }
 
 /// The same error with what was being done.
-pub(super) fn described(error: &io::Error, doing: String) -> io::Error {
+pub(super) fn described(error: &io::Error, doing: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{doing}: {error}"))
 }
