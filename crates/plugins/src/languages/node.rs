@@ -49,7 +49,7 @@ struct Options {
 }
 
 impl Node {
-    pub(super) fn node(environment: Arc<Environment>, sink: LineSink) -> Self {
+    pub(super) fn new(environment: Arc<Environment>, sink: LineSink) -> Self {
         Self { flavour: Flavour::Node, environment, sink }
     }
 

@@ -116,6 +116,7 @@ impl Drop for Group {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Signal {
     Interrupt,
     Kill,
