@@ -10,7 +10,7 @@ use drystone_plugins::process::Stream;
 use drystone_plugins::search::Search;
 use serde_json::json;
 use std::future::pending;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::engine::YesEngine;
 use support::sdk::Written;
 use support::{Lines, environment};
@@ -208,6 +208,31 @@ async fn a_program_that_throws_has_told_why() {
 
 #[tokio::test]
 #[ignore = "needs the npm SDK: run by cargo xtask test"]
+async fn a_configuration_may_be_longer_than_a_variable() {
+    let engine = YesEngine::start().await;
+    let written = Written::node(&[
+        ("Pulumi.yaml", PROJECT),
+        (
+            "index.js",
+            "const config = new (require('@pulumi/pulumi').Config)();
+             const hidden = config.requireSecret('key1999');
+             module.exports = {last: hidden, length: config.require('key1998').length};",
+        ),
+    ]);
+    let mut request = written.request(&engine.address);
+    for number in 0..2000 {
+        let key: drystone_workspace::config::Key = format!("web:key{number}").parse().unwrap();
+        request.config.insert(key.clone(), format!("{number:0>300}"));
+        request.secret_keys.insert(key);
+    }
+    let (outcome, lines) = run(&request).await;
+    assert_eq!(outcome.unwrap(), Outcome::Finished, "{:?} {:?}", lines.all(), engine.errors());
+    assert_eq!(engine.told().outputs["length"], 300);
+    assert_eq!(engine.told().outputs["last"]["value"], format!("{:0>300}", 1999));
+}
+
+#[tokio::test]
+#[ignore = "needs the npm SDK: run by cargo xtask test"]
 async fn a_program_that_exits_is_told_with_its_code_or_signal() {
     let engine = YesEngine::start().await;
     for (program, outcome) in [
@@ -253,10 +278,8 @@ async fn a_cancelled_program_ends_with_what_it_started() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let begin = Instant::now();
     let (outcome, _) = run_until(&written.request(&engine.address), started).await;
     assert_eq!(outcome.unwrap(), Outcome::Cancelled);
-    assert!(begin.elapsed() < Duration::from_secs(20));
     let id = std::fs::read_to_string(&child).unwrap();
     let state = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     assert!(state.is_empty() || state.contains(") Z "), "the program's child still runs: {state}");
@@ -270,15 +293,16 @@ async fn what_a_program_leaves_running_is_not_awaited() {
         ("Pulumi.yaml", PROJECT),
         (
             "index.js",
-            "require('child_process').spawn('sleep', ['60'], {stdio: 'inherit', detached: true}).unref();
-             console.log('done');",
+            "const child = require('child_process').spawn('sleep', ['300'], {stdio: 'inherit', detached: true});
+             child.unref();
+             console.log(child.pid);",
         ),
     ]);
-    let begin = Instant::now();
     let (outcome, lines) = run(&written.request(&engine.address)).await;
     assert_eq!(outcome.unwrap(), Outcome::Finished);
-    assert_eq!(lines.of(Stream::Stdout), ["done"]);
-    assert!(begin.elapsed() < Duration::from_secs(40), "{:?}", begin.elapsed());
+    let [child] = lines.of(Stream::Stdout).try_into().unwrap();
+    let killed = std::process::Command::new("kill").arg(child).status();
+    assert!(killed.unwrap().success(), "the child had ended before the run did");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Plugins come up, fail to come up, and end, with everything that they started.
 
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use drystone_plugins::process::{Deadlines, Exit, Group, Line, LineSink, Plugin, StartError, Stream};
 use std::io::{BufRead, BufReader};

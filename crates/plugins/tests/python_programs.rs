@@ -11,7 +11,7 @@ use drystone_plugins::search::Search;
 use serde_json::json;
 use std::future::pending;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::engine::YesEngine;
 use support::sdk::{Written, virtualenv};
 use support::{Lines, environment};
@@ -145,6 +145,33 @@ async fn a_program_that_fails_has_told_why_in_its_own_lines() {
 
 #[tokio::test]
 #[ignore = "needs the PyPI SDK: run by cargo xtask test"]
+async fn a_configuration_may_be_longer_than_a_variable() {
+    let engine = YesEngine::start().await;
+    let written = Written::python(&[
+        ("Pulumi.yaml", PROJECT),
+        (
+            "__main__.py",
+            "import subprocess, pulumi\n\
+             config = pulumi.Config()\n\
+             pulumi.export('last', config.require_secret('key1999'))\n\
+             pulumi.export('length', len(config.require('key1998')))\n\
+             subprocess.run(['true'], check=True)\n",
+        ),
+    ]);
+    let mut request = written.request(&engine.address);
+    for number in 0..2000 {
+        let key: drystone_workspace::config::Key = format!("web:key{number}").parse().unwrap();
+        request.config.insert(key.clone(), format!("{number:0>300}"));
+        request.secret_keys.insert(key);
+    }
+    let (outcome, lines) = run(&request).await;
+    assert_eq!(outcome.unwrap(), Outcome::Finished, "{:?} {:?}", lines.all(), engine.errors());
+    assert_eq!(engine.told().outputs["length"], 300);
+    assert_eq!(engine.told().outputs["last"]["value"], format!("{:0>300}", 1999));
+}
+
+#[tokio::test]
+#[ignore = "needs the PyPI SDK: run by cargo xtask test"]
 async fn a_program_that_exits_is_told_with_its_code_or_signal() {
     let engine = YesEngine::start().await;
     for (program, outcome) in [
@@ -216,9 +243,7 @@ async fn lines_come_as_they_are_printed_and_cancelling_ends_the_program() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let begin = Instant::now();
     assert_eq!(language.run(&request, printed).await.unwrap(), Outcome::Cancelled);
-    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     assert_eq!(lines.all(), ["waiting"]);
 }
 

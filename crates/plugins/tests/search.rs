@@ -1,6 +1,7 @@
 //! Where plugins are found, and what is said when they are not.
 
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use drystone_plugins::search::{BuiltIn, Found, Kind, Place, Search, SearchError, Wanted, at};
 use drystone_workspace::Environment;

@@ -16,13 +16,19 @@ pub(super) enum Ran {
 /// Runs a process to its end and delivers what it prints. Dropping the future kills it.
 pub(super) async fn execute(
     mut command: Command,
+    input: Option<Vec<u8>>,
     sink: &LineSink,
     cancelled: impl Future<Output = ()>,
 ) -> Result<Ran, LanguageError> {
-    command.stdin(Stdio::null());
     let program = command.get_program().to_string_lossy().into_owned();
-    let (group, stdout, stderr) =
-        Group::spawn(command).map_err(|source| LanguageError::Spawn { program, source })?;
+    let spawned = match input {
+        Some(input) => Group::spawn_fed(command, input),
+        None => {
+            command.stdin(Stdio::null());
+            Group::spawn(command)
+        }
+    };
+    let (group, stdout, stderr) = spawned.map_err(|source| LanguageError::Spawn { program, source })?;
     let readers = [
         tokio::spawn(forward(BufReader::new(stdout), Stream::Stdout, sink.clone())),
         tokio::spawn(forward(BufReader::new(stderr), Stream::Stderr, sink.clone())),

@@ -1,6 +1,7 @@
 //! Languages that have a plugin of their own, or run in the process that started us.
 
 use super::{LanguageError, Outcome, Program, RunRequest};
+use crate::LARGEST_MESSAGE;
 use crate::process::{Deadlines, Exit, Life, LineSink, Origin, Plugin, Remote, Stream, connect, forward};
 use crate::proto::pulumirpc::language_runtime_client::LanguageRuntimeClient;
 use crate::proto::pulumirpc::run_plugin_response::Output;
@@ -19,9 +20,6 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
-
-/// The largest message that anybody sends.
-const MESSAGE_LIMIT: usize = 400 << 20;
 
 /// How long a host has to answer that it has cancelled, and then to give up.
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
@@ -288,8 +286,8 @@ async fn write(pipe: &mut DuplexStream, bytes: &[u8]) {
 
 fn client(channel: Channel) -> LanguageRuntimeClient<Channel> {
     LanguageRuntimeClient::new(channel)
-        .max_decoding_message_size(MESSAGE_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT)
+        .max_decoding_message_size(LARGEST_MESSAGE)
+        .max_encoding_message_size(LARGEST_MESSAGE)
 }
 
 fn info(program: &Program) -> ProgramInfo {

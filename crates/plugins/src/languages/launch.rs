@@ -48,7 +48,7 @@ impl Language {
             }
             Place::BuiltIn(BuiltIn::Bun) => Runner::Node(Node::bun(environment.clone(), sink)),
             Place::BuiltIn(BuiltIn::Node | BuiltIn::NodeDynamic) => {
-                Runner::Node(Node::node(environment.clone(), sink))
+                Runner::Node(Node::new(environment.clone(), sink))
             }
             place => Runner::Host(Arc::new(
                 LanguageHost::start(name, &place, engine_address, &program.directory, sink).await?,

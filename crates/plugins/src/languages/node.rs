@@ -18,6 +18,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The exit code of a program that has told its user why it failed.
 pub(super) const BAILED: i32 = 32;
 
+/// A module that takes the variables of a long configuration from the input.
+const PRELOADED: &str = "data:text/javascript,import{readFileSync}from'node:fs';\
+    Object.assign(process.env,JSON.parse(readFileSync(0,'utf8')))";
+
 /// Node.js or Bun.
 pub(super) struct Node {
     flavour: Flavour,
@@ -45,7 +49,7 @@ struct Options {
 }
 
 impl Node {
-    pub(super) fn node(environment: Arc<Environment>, sink: LineSink) -> Self {
+    pub(super) fn new(environment: Arc<Environment>, sink: LineSink) -> Self {
         Self { flavour: Flavour::Node, environment, sink }
     }
 
@@ -59,10 +63,10 @@ impl Node {
         request: &RunRequest,
         cancelled: impl Future<Output = ()>,
     ) -> Result<Outcome, LanguageError> {
-        let command = self.program_command(request).await?;
+        let (command, input) = self.program_command(request).await?;
         let is_out_of_memory = Arc::new(AtomicBool::new(false));
         let sink = watching_memory(self.sink.clone(), is_out_of_memory.clone());
-        let exit = match execute(command, &sink, cancelled).await? {
+        let exit = match execute(command, input, &sink, cancelled).await? {
             Ran::Exited(exit) => exit,
             Ran::Cancelled => return Ok(Outcome::Cancelled),
         };
@@ -82,11 +86,19 @@ impl Node {
         })
     }
 
-    async fn program_command(&self, request: &RunRequest) -> Result<Command, LanguageError> {
+    /// The command of a program, and what it is to read from its input.
+    async fn program_command(
+        &self,
+        request: &RunRequest,
+    ) -> Result<(Command, Option<Vec<u8>>), LanguageError> {
         let program = &request.program;
+        // SDKs of all ages know the older form of keys.
+        let older = |key: &Key| format!("{}:config:{}", key.namespace(), key.name());
+        let variables = request.config_variables(older);
+        let preloaded: &[&str] = if variables.are_long() { &["--import", PRELOADED] } else { &[] };
         let overridden = self.environment.filled_variable("PULUMI_LANGUAGE_NODEJS_RUN_PATH");
         let module = overridden.as_deref().unwrap_or("@pulumi/pulumi/cmd/run");
-        let mut command = self.script(program, module, Before::Script).await?;
+        let mut command = self.script(program, module, Before::Script, preloaded).await?;
         command.current_dir(&program.directory);
         command.args(["--monitor", &request.monitor_address, "--engine", &request.engine_address]);
         for (flag, value) in [
@@ -105,11 +117,8 @@ impl Node {
         }
         command.args(["--parallel", &request.parallel.to_string()]);
         command.arg(&program.entry_point).args(&request.args);
-        // SDKs of all ages know the older form of keys.
-        let older = |key: &Key| format!("{}:config:{}", key.namespace(), key.name());
-        command.env("PULUMI_CONFIG", request.config_json(older));
-        command.env("PULUMI_CONFIG_SECRET_KEYS", request.secret_keys_json());
-        Ok(command)
+        let input = variables.give(&mut command);
+        Ok((command, input))
     }
 
     /// The command of a provider that the program carries within itself.
@@ -125,7 +134,7 @@ impl Node {
     pub(super) async fn plugin(&self, plugin: &Program) -> Result<Command, LanguageError> {
         let overridden = self.environment.filled_variable("PULUMI_LANGUAGE_NODEJS_RUN_PATH");
         let module = overridden.as_deref().unwrap_or("@pulumi/pulumi/cmd/run-plugin");
-        let mut command = self.script(plugin, module, Before::Program).await?;
+        let mut command = self.script(plugin, module, Before::Program, &[]).await?;
         command.arg(&plugin.directory);
         Ok(command)
     }
@@ -136,6 +145,7 @@ impl Node {
         program: &Program,
         module: &str,
         arguments: Before,
+        preloaded: &[&str],
     ) -> Result<Command, LanguageError> {
         let options = Options::of(&program.runtime)?;
         let binary = self.binary()?;
@@ -146,8 +156,8 @@ impl Node {
             Flavour::Bun => Vec::new(),
         };
         match arguments {
-            Before::Script => command.args(node_arguments).arg(script),
-            Before::Program => command.arg(script).args(node_arguments),
+            Before::Script => command.args(preloaded).args(node_arguments).arg(script),
+            Before::Program => command.args(preloaded).arg(script).args(node_arguments),
         };
         if self.flavour == Flavour::Node {
             if options.typescript {

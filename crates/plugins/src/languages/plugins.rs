@@ -152,7 +152,7 @@ impl PluginHost {
             Place::Source(source) => {
                 let folder = source.folder.clone();
                 let deadlines = self.deadlines.unwrap_or_else(Deadlines::for_source);
-                (self.from_source(wanted, &source, deadlines, sink).await?, Some(folder))
+                (self.start_source(wanted, &source, deadlines, sink).await?, Some(folder))
             }
         };
         Ok(StartedPlugin { plugin, folder, warning: None })
@@ -176,12 +176,12 @@ impl PluginHost {
                 Python::new(environment, sink).dynamic_provider(&self.program).await
             }
             BuiltIn::Node | BuiltIn::Bun | BuiltIn::NodeDynamic => {
-                Node::node(environment, sink).dynamic_provider(&self.program).await
+                Node::new(environment, sink).dynamic_provider(&self.program).await
             }
         }
     }
 
-    async fn from_source(
+    async fn start_source(
         &self,
         wanted: &Wanted,
         source: &Source,
@@ -193,7 +193,7 @@ impl PluginHost {
         let place = self.search.find(&language)?.place;
         let environment = self.environment.clone();
         let command = match place {
-            Place::BuiltIn(BuiltIn::Node) => Node::node(environment, sink.clone()).plugin(&program).await?,
+            Place::BuiltIn(BuiltIn::Node) => Node::new(environment, sink.clone()).plugin(&program).await?,
             Place::BuiltIn(BuiltIn::Bun) => Node::bun(environment, sink.clone()).plugin(&program).await?,
             Place::BuiltIn(_) => Python::new(environment, sink.clone()).plugin(&program).await?,
             place => {

@@ -55,10 +55,10 @@ impl Python {
         if let Err(message) = checked {
             return Ok(Outcome::Failed { message });
         }
-        let command = self.program_command(&interpreter, request);
+        let (command, input) = self.program_command(&interpreter, request);
         let lacks_sdk = Arc::new(AtomicBool::new(false));
         let sink = without_no_sdk(self.sink.clone(), lacks_sdk.clone());
-        let exit = match execute(command, &sink, cancelled).await? {
+        let exit = match execute(command, input, &sink, cancelled).await? {
             Ran::Exited(exit) => exit,
             Ran::Cancelled => return Ok(Outcome::Cancelled),
         };
@@ -75,7 +75,8 @@ impl Python {
         })
     }
 
-    fn program_command(&self, interpreter: &Interpreter, request: &RunRequest) -> Command {
+    /// The command of a program, and what it is to read from its input.
+    fn program_command(&self, interpreter: &Interpreter, request: &RunRequest) -> (Command, Option<Vec<u8>>) {
         let program = &request.program;
         let settings = json!({
             "monitor": request.monitor_address,
@@ -90,9 +91,8 @@ impl Python {
         let mut command = self.command(interpreter);
         command.current_dir(&program.directory);
         command.args(["-c", RUNNER, &settings.to_string(), &program.entry_point]).args(&request.args);
-        command.env("PULUMI_CONFIG", request.config_json(ToString::to_string));
-        command.env("PULUMI_CONFIG_SECRET_KEYS", request.secret_keys_json());
-        command
+        let input = request.config_variables(ToString::to_string).give(&mut command);
+        (command, input)
     }
 
     /// The command of a provider that the program carries within itself.

@@ -4,6 +4,7 @@ use super::Program;
 use drystone_workspace::config::Key;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::process::Command;
 
 /// What a program is told.
 #[derive(Clone)]
@@ -46,19 +47,49 @@ impl fmt::Debug for RunRequest {
     }
 }
 
-impl RunRequest {
-    /// The configuration as JSON, with keys of the given form.
-    pub(super) fn config_json(&self, form: impl Fn(&Key) -> String) -> String {
-        let members = self.config.iter().map(|(key, value)| (form(key), value.clone().into()));
-        serde_json::Value::Object(members.collect()).to_string()
-    }
+/// The configuration as an SDK reads it.
+pub(super) struct ConfigVariables {
+    config: String,
+    secret_keys: String,
+}
 
-    /// The keys of secrets as a JSON list.
-    pub(super) fn secret_keys_json(&self) -> String {
+impl RunRequest {
+    /// The configuration as an SDK reads it, with keys of the given form.
+    pub(super) fn config_variables(&self, form: impl Fn(&Key) -> String) -> ConfigVariables {
+        let members = self.config.iter().map(|(key, value)| (form(key), value.clone().into()));
         let keys = self.secret_keys.iter().map(|key| key.to_string().into());
-        serde_json::Value::Array(keys.collect()).to_string()
+        ConfigVariables {
+            config: serde_json::Value::Object(members.collect()).to_string(),
+            secret_keys: serde_json::Value::Array(keys.collect()).to_string(),
+        }
     }
 }
+
+impl ConfigVariables {
+    /// No variable of a new process may be longer than 128 KiB on Linux.
+    const LONGEST: usize = 100 << 10;
+
+    /// Whether they are too long for that.
+    pub(super) fn are_long(&self) -> bool {
+        self.config.len() > Self::LONGEST || self.secret_keys.len() > Self::LONGEST
+    }
+
+    /// Gives them to a command. Long ones are given back, as the JSON object that the command is to read from its
+    /// input.
+    pub(super) fn give(self, command: &mut Command) -> Option<Vec<u8>> {
+        const NAMES: [&str; 2] = ["PULUMI_CONFIG", "PULUMI_CONFIG_SECRET_KEYS"];
+        if self.are_long() {
+            command.env_remove(NAMES[0]).env_remove(NAMES[1]).env(CONFIG_IS_INPUT, "1");
+            let variables = serde_json::json!({NAMES[0]: self.config, NAMES[1]: self.secret_keys});
+            return Some(variables.to_string().into_bytes());
+        }
+        command.env(NAMES[0], self.config).env(NAMES[1], self.secret_keys).env_remove(CONFIG_IS_INPUT);
+        None
+    }
+}
+
+/// Set when a program finds the variables of its configuration on its input.
+const CONFIG_IS_INPUT: &str = "DRYSTONE_CONFIG_IS_INPUT";
 
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

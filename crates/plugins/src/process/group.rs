@@ -5,6 +5,7 @@ use super::watchdog;
 use std::io;
 use std::process::Stdio;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::watch;
 
@@ -21,7 +22,23 @@ pub struct Group {
 impl Group {
     /// Starts a command in a group of its own, with its output piped. A pipe as standard input stays open for as long
     /// as the process runs.
-    pub fn spawn(mut command: std::process::Command) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+    pub fn spawn(command: std::process::Command) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+        Self::start(command, None)
+    }
+
+    /// The same, with bytes that the process reads from its standard input.
+    pub fn spawn_fed(
+        mut command: std::process::Command,
+        input: Vec<u8>,
+    ) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+        command.stdin(Stdio::piped());
+        Self::start(command, Some(input))
+    }
+
+    fn start(
+        mut command: std::process::Command,
+        bytes: Option<Vec<u8>>,
+    ) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -34,7 +51,11 @@ impl Group {
         watchdog::watch(id);
         let (sender, exit) = watch::channel(None);
         tokio::spawn(async move {
-            let input = child.stdin.take();
+            let mut input = child.stdin.take();
+            if let (Some(mut pipe), Some(bytes)) = (input.take_if(|_| bytes.is_some()), bytes) {
+                // A process that does not read its input is not waited for.
+                tokio::spawn(async move { pipe.write_all(&bytes).await });
+            }
             let exit = child.wait().await.map_or(Exit::Unknown, Exit::from);
             drop(input);
             watchdog::forget(id);
@@ -95,6 +116,7 @@ impl Drop for Group {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Signal {
     Interrupt,
     Kill,

@@ -9,17 +9,8 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// It is nowhere.
-    #[error("{}", describe(wanted, *is_ambient))]
-    Missing {
-        /// What was wanted.
-        wanted: Wanted,
-        /// Whether the PATH was searched.
-        is_ambient: bool,
-        /// Where it was looked for.
-        looked: Vec<String>,
-        /// The versions of it that are installed.
-        others: Vec<Version>,
-    },
+    #[error(transparent)]
+    Missing(Box<Missing>),
     /// A folder that should have a plugin has none.
     #[error("`{}` has no plugin: no program `{file_name}`{}", folder.display(), or_source(*project_file))]
     Nothing {
@@ -61,11 +52,36 @@ pub enum SearchError {
     },
 }
 
+/// A plugin that is nowhere. It is told in the stock CLI's words, which scripts look for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no {} plugin '{}' found in the workspace{}{}", wanted.kind, wanted.file_name(), self.at_version(), self.ambient())]
+pub struct Missing {
+    /// What was wanted.
+    pub wanted: Wanted,
+    /// Whether the PATH was searched.
+    pub is_ambient: bool,
+    /// Where it was looked for.
+    pub looked: Vec<String>,
+    /// The versions of it that are installed.
+    pub others: Vec<Version>,
+}
+
+impl Missing {
+    fn at_version(&self) -> String {
+        self.wanted.version.as_ref().map(|version| format!(" at version v{version}")).unwrap_or_default()
+    }
+
+    fn ambient(&self) -> &'static str {
+        if self.is_ambient { " or on your $PATH" } else { "" }
+    }
+}
+
 impl SearchError {
     /// Where it was looked for, and what else there is; a line each.
     #[must_use]
     pub fn details(&self) -> Vec<String> {
-        let Self::Missing { looked, others, .. } = self else { return Vec::new() };
+        let Self::Missing(missing) = self else { return Vec::new() };
+        let Missing { looked, others, .. } = missing.as_ref();
         let mut details = vec![format!("looked for it in {}", looked.join(", "))];
         if !others.is_empty() {
             let versions: Vec<String> = others.iter().map(|version| format!("v{version}")).collect();
@@ -77,7 +93,8 @@ impl SearchError {
     /// What to do next.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
-        let Self::Missing { wanted, is_ambient, .. } = self else { return None };
+        let Self::Missing(missing) = self else { return None };
+        let Missing { wanted, is_ambient, .. } = missing.as_ref();
         let file_name = wanted.file_name();
         let version = wanted.version.as_ref().map_or_else(|| "<version>".to_owned(), ToString::to_string);
         let folder = format!("{}-{}-v{version}", wanted.kind, wanted.name);
@@ -85,15 +102,6 @@ impl SearchError {
             format!("unpack `{file_name}` into `plugins/{folder}` of PULUMI_HOME (by default ~/.pulumi)");
         Some(if *is_ambient { format!("put `{file_name}` on your $PATH, or {unpack}") } else { unpack })
     }
-}
-
-/// In the stock CLI's words, which scripts look for.
-fn describe(wanted: &Wanted, is_ambient: bool) -> String {
-    let file_name = wanted.file_name();
-    let version =
-        wanted.version.as_ref().map(|version| format!(" at version v{version}")).unwrap_or_default();
-    let ambient = if is_ambient { " or on your $PATH" } else { "" };
-    format!("no {} plugin '{file_name}' found in the workspace{version}{ambient}", wanted.kind)
 }
 
 fn or_source(project_file: Option<&str>) -> String {

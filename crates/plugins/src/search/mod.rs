@@ -9,7 +9,7 @@ mod version;
 mod wanted;
 
 pub use cache::{Cache, Installed};
-pub use error::SearchError;
+pub use error::{Missing, SearchError};
 pub use version::tolerant_version;
 pub use wanted::{Kind, Wanted};
 
@@ -185,7 +185,8 @@ impl Search {
         looked.extend(beside.map(|path| path.display().to_string()));
         looked.extend(self.cache.iter().map(|cache| cache.folder().display().to_string()));
         let others = self.cache.iter().flat_map(|cache| cache.versions(wanted)).collect();
-        SearchError::Missing { wanted: wanted.clone(), is_ambient: self.path.is_some(), looked, others }
+        let wanted = wanted.clone();
+        SearchError::Missing(Box::new(Missing { wanted, is_ambient: self.path.is_some(), looked, others }))
     }
 }
 

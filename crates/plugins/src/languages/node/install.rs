@@ -24,7 +24,7 @@ impl Node {
         let mut command = Command::new(manager);
         command.args(&words[1..]).current_dir(&program.directory);
         let shown = shown(&command);
-        match execute(command, sink, std::future::pending()).await? {
+        match execute(command, None, sink, std::future::pending()).await? {
             Ran::Exited(Exit::Code(0)) | Ran::Cancelled => Ok(()),
             Ran::Exited(exit) => Err(LanguageError::Command { command: shown, exit, output: String::new() }),
         }

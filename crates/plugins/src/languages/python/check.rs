@@ -36,7 +36,7 @@ impl Python {
         }
         command.arg(&program.directory);
         let (sink, printed) = remembering(self.sink.clone());
-        match execute(command, &sink, std::future::pending()).await? {
+        match execute(command, None, &sink, std::future::pending()).await? {
             Ran::Exited(Exit::Code(0)) | Ran::Cancelled => Ok(Ok(())),
             Ran::Exited(exit) => {
                 let printed = printed.lock().unwrap_or_else(PoisonError::into_inner).join("\n");

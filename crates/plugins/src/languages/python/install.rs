@@ -50,7 +50,7 @@ impl Python {
 async fn finish(mut command: Command, program: &Program, sink: &LineSink) -> Result<(), LanguageError> {
     command.current_dir(&program.directory);
     let shown = shown(&command);
-    match execute(command, sink, std::future::pending()).await? {
+    match execute(command, None, sink, std::future::pending()).await? {
         Ran::Exited(Exit::Code(0)) | Ran::Cancelled => Ok(()),
         Ran::Exited(exit) => Err(LanguageError::Command { command: shown, exit, output: String::new() }),
     }

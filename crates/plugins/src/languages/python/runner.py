@@ -30,12 +30,17 @@ TOLD = 32
 
 def configure(given):
     """Hands configuration and settings to the SDK, whatever its age."""
+    # A long configuration comes as input. What the program starts could not be given it as variables either.
+    long = json.load(sys.stdin) if os.environ.pop("DRYSTONE_CONFIG_IS_INPUT", None) else {}
+    os.environ.update(long)
     values = pulumi.runtime.get_config_env()
     if hasattr(pulumi.runtime, "set_all_config") and hasattr(pulumi.runtime, "get_config_secret_keys_env"):
         pulumi.runtime.set_all_config(values, pulumi.runtime.get_config_secret_keys_env())
     else:
         for key, value in values.items():
             pulumi.runtime.set_config(key, value)
+    for name in long:
+        del os.environ[name]
     known = inspect.signature(pulumi.runtime.Settings.__init__).parameters
     settings = {name: value for name, value in given.items() if name in known}
     pulumi.runtime.configure(pulumi.runtime.Settings(**settings))
