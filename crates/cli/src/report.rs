@@ -12,8 +12,12 @@ pub(crate) enum ExitCode {
     Configuration = 2,
     /// Not logged in, or the passphrase is wrong.
     Authentication = 3,
+    /// The program, or an operation on a resource, failed.
+    Resource = 4,
     /// There is no such stack.
     StackNotFound = 6,
+    /// Something changed, or would, although nothing was to.
+    Changes = 7,
     /// The user said no, or interrupted.
     Cancelled = 8,
     /// Waiting took too long.

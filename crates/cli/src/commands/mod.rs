@@ -7,6 +7,7 @@ mod debug;
 mod demo;
 mod identity;
 mod missing;
+mod operations;
 mod stack;
 mod state;
 
@@ -20,6 +21,13 @@ use std::ffi::OsString;
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(visible_alias = "update")]
+    Up(Box<operations::UpArgs>),
+    #[command(visible_alias = "pre")]
+    Preview(Box<operations::PreviewArgs>),
+    Refresh(Box<operations::RefreshArgs>),
+    #[command(visible_aliases = ["down", "dn"])]
+    Destroy(Box<operations::DestroyArgs>),
     /// Make, list, look at and change stacks
     Stack(stack::StackArgs),
     /// Look at and mend the state of a stack
@@ -54,6 +62,10 @@ pub(crate) enum Command {
 /// Runs a command.
 pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
     match command {
+        Command::Up(args) => operations::up(context, *args).await,
+        Command::Preview(args) => operations::preview(context, *args).await,
+        Command::Refresh(args) => operations::refresh(context, *args).await,
+        Command::Destroy(args) => operations::destroy(context, *args).await,
         Command::Stack(args) => stack::run(context, args).await,
         Command::State(args) => state::run(context, args).await,
         Command::Config(args) => config::run(context, args).await,

@@ -6,11 +6,11 @@
 mod copy;
 mod get;
 mod list;
-mod refresh;
+pub(super) mod refresh;
 mod remove;
 mod set;
 mod set_all;
-mod settings;
+pub(super) mod settings;
 mod suspicion;
 
 use crate::context::Context;
@@ -38,7 +38,7 @@ pub(crate) struct ConfigArgs {
 pub(crate) struct Place {
     /// Use this settings file rather than the stack's own
     #[arg(long, global = true, value_name = "FILE")]
-    config_file: Option<PathBuf>,
+    pub(in crate::commands) config_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -94,7 +94,7 @@ pub(crate) async fn run(context: &Context, args: ConfigArgs) -> Outcome {
 }
 
 /// Environments live in Pulumi Cloud, which no directory replaces.
-fn environments_unavailable(message: impl std::fmt::Display) -> Failure {
+pub(super) fn environments_unavailable(message: impl std::fmt::Display) -> Failure {
     Failure::general(message).hint(
         "environments are kept by Pulumi Cloud; set the values themselves with `drystone config set KEY VALUE`",
     )

@@ -56,7 +56,7 @@ pub(crate) async fn run(context: &Context, place: &Place, args: &RefreshArgs) ->
 }
 
 /// The configuration that an update's record tells, secrets sealed.
-fn recorded_config(record: &str) -> Outcome<Config> {
+pub(in crate::commands) fn recorded_config(record: &str) -> Outcome<Config> {
     let unreadable = |reason: &dyn std::fmt::Display| {
         Failure::new(
             ExitCode::Unsound,

@@ -15,18 +15,22 @@ use std::error::Error;
 
 /// The settings of a stack that exists.
 #[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) project: Project,
-    pub(super) backend: Backend,
-    pub(super) stack: StackId,
-    pub(super) file: StackFile,
+pub(in crate::commands) struct Opened {
+    pub(in crate::commands) project: Project,
+    pub(in crate::commands) backend: Backend,
+    pub(in crate::commands) stack: StackId,
+    pub(in crate::commands) file: StackFile,
     /// What seals the secrets of the stack's state.
     state_provider: Option<SecretsProvider>,
 }
 
 impl Opened {
     /// The settings of the stack named, or of the selected one.
-    pub(super) async fn open(context: &Context, place: &Place, named: Option<&str>) -> Outcome<Self> {
+    pub(in crate::commands) async fn open(
+        context: &Context,
+        place: &Place,
+        named: Option<&str>,
+    ) -> Outcome<Self> {
         let project = context.require_project()?;
         let backend = context.backend()?;
         let stack = context.stack_id(&backend, named)?;
@@ -45,7 +49,7 @@ impl Opened {
     }
 
     /// The configuration as programs see it: with the project's values where the stack has none.
-    pub(super) fn effective(&self) -> Outcome<Config> {
+    pub(in crate::commands) fn effective(&self) -> Outcome<Config> {
         if has_imports(self.file.settings.environment.as_ref()) {
             return Err(environments_unavailable(format!(
                 "{} imports environments, which this backend does not support",
@@ -56,7 +60,7 @@ impl Opened {
     }
 
     /// Reads a key, or a path that starts with one.
-    pub(super) fn locate(&self, key: &str, is_path: bool) -> Outcome<Locator> {
+    pub(in crate::commands) fn locate(&self, key: &str, is_path: bool) -> Outcome<Locator> {
         Locator::parse(Some(&self.project.name), key, is_path).map_err(|error| {
             Failure::configuration(format!("invalid configuration key: {error}"))
                 .hint("a key is `name`, or `namespace:name` for a provider or another project")
@@ -64,7 +68,7 @@ impl Opened {
     }
 
     /// The failure of somebody who asked for a value that is not there.
-    pub(super) fn missing(&self, locator: &Locator) -> Failure {
+    pub(in crate::commands) fn missing(&self, locator: &Locator) -> Failure {
         let name = locator.pretty(Some(&self.project.name));
         let stack = self.stack.name();
         Failure::general(format!("configuration key '{name}' not found for stack '{stack}'"))
@@ -72,7 +76,7 @@ impl Opened {
     }
 
     /// The texts behind all ciphertexts of a configuration. Nothing is unlocked when there are none.
-    pub(super) fn reveal(&self, context: &Context, config: &Config) -> Outcome<Vec<String>> {
+    pub(in crate::commands) fn reveal(&self, context: &Context, config: &Config) -> Outcome<Vec<String>> {
         let ciphertexts = config.ciphertexts();
         if ciphertexts.is_empty() {
             return Ok(Vec::new());
@@ -85,7 +89,7 @@ impl Opened {
     }
 
     /// The ciphertexts of a configuration, sealed anew for another stack.
-    pub(super) fn reseal_for(
+    pub(in crate::commands) fn reseal_for(
         &self,
         context: &Context,
         config: &Config,
@@ -102,7 +106,11 @@ impl Opened {
 
     /// Seals texts for this stack, all at once. The first secret of a stack gives it a secrets provider: that of its
     /// state, so that settings and state agree, or a new one.
-    pub(super) fn seal(&mut self, context: &Context, plaintexts: &[Plaintext]) -> Outcome<Vec<String>> {
+    pub(in crate::commands) fn seal(
+        &mut self,
+        context: &Context,
+        plaintexts: &[Plaintext],
+    ) -> Outcome<Vec<String>> {
         if plaintexts.is_empty() {
             return Ok(Vec::new());
         }
@@ -122,7 +130,7 @@ impl Opened {
     }
 
     /// Writes the settings into the file's secrets section, where they are not those of the manager already.
-    pub(super) fn adopt(&mut self, manager: &Manager) -> Outcome {
+    pub(in crate::commands) fn adopt(&mut self, manager: &Manager) -> Outcome {
         let kept = manager.settings().map_err(secrets_failure)?;
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         let settings = &mut self.file.settings;
@@ -137,7 +145,7 @@ impl Opened {
     }
 
     /// What seals the secrets of the stack's state, without a key.
-    pub(super) fn state_manager(&self, context: &Context) -> Option<Manager> {
+    pub(in crate::commands) fn state_manager(&self, context: &Context) -> Option<Manager> {
         let provider = self.state_provider.as_ref()?;
         let name = self.stack.to_string();
         matches!(provider.kind.as_str(), "passphrase" | "cloud")
@@ -145,7 +153,7 @@ impl Opened {
     }
 
     /// Writes what changed.
-    pub(super) fn save(&mut self) -> Outcome<bool> {
+    pub(in crate::commands) fn save(&mut self) -> Outcome<bool> {
         self.file.save().map_err(file_failure)
     }
 
@@ -209,7 +217,7 @@ fn unwrapped(error: &SecretsError) -> Failure {
 }
 
 /// An error with its causes in one line.
-pub(super) fn chain(error: impl Error) -> Failure {
+pub(in crate::commands) fn chain(error: impl Error) -> Failure {
     let mut message = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -219,11 +227,11 @@ pub(super) fn chain(error: impl Error) -> Failure {
     Failure::configuration(message)
 }
 
-pub(super) fn internal(error: impl std::fmt::Display) -> Failure {
+pub(in crate::commands) fn internal(error: impl std::fmt::Display) -> Failure {
     Failure::new(ExitCode::Internal, error)
 }
 
-pub(super) fn file_failure(error: StackFileError) -> Failure {
+pub(in crate::commands) fn file_failure(error: StackFileError) -> Failure {
     match &error {
         StackFileError::Changed { .. } => chain(error).hint("run the command again"),
         StackFileError::Entangled { .. } => chain(error).hint("nothing was changed; edit the file by hand"),

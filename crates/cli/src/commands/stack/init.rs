@@ -39,11 +39,11 @@ pub(crate) struct InitArgs {
 
 /// What a new stack starts with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NewStack<'a> {
+pub(in crate::commands) struct NewStack<'a> {
     /// What seals its secrets, as the user named it.
-    pub(super) secrets_provider: &'a str,
+    pub(in crate::commands) secrets_provider: &'a str,
     /// The stack whose configuration it takes over.
-    pub(super) copy_config_from: Option<&'a str>,
+    pub(in crate::commands) copy_config_from: Option<&'a str>,
 }
 
 pub(crate) async fn run(context: &Context, args: InitArgs) -> Outcome {
@@ -75,7 +75,7 @@ pub(crate) async fn run(context: &Context, args: InitArgs) -> Outcome {
 }
 
 /// Makes a stack with its settings file. Both are made or neither.
-pub(super) async fn create(
+pub(in crate::commands) async fn create(
     context: &Context,
     backend: &Backend,
     project: &Project,
@@ -131,7 +131,7 @@ pub(super) async fn create(
 }
 
 /// Whether there is a stack of that name, readable or not.
-pub(super) async fn exists(backend: &Backend, stack: &StackId) -> Outcome<bool> {
+pub(in crate::commands) async fn exists(backend: &Backend, stack: &StackId) -> Outcome<bool> {
     match backend.store().snapshot(stack, At::Current).await {
         Ok(_) | Err(StoreError::Corrupt { .. } | StoreError::Unsupported { .. }) => Ok(true),
         Err(StoreError::NotFound { .. }) => Ok(false),
@@ -140,7 +140,7 @@ pub(super) async fn exists(backend: &Backend, stack: &StackId) -> Outcome<bool> 
 }
 
 /// Fails when there is no stack of that name.
-pub(super) async fn require(backend: &Backend, stack: &StackId) -> Outcome {
+pub(in crate::commands) async fn require(backend: &Backend, stack: &StackId) -> Outcome {
     if exists(backend, stack).await? {
         Ok(())
     } else {

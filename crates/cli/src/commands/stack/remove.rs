@@ -34,6 +34,20 @@ pub(crate) struct RemoveArgs {
     purge: bool,
 }
 
+impl RemoveArgs {
+    /// Removes the stack of the command line, which has nothing left in it.
+    pub(in crate::commands) fn emptied() -> Self {
+        Self {
+            name: None,
+            force: false,
+            yes: true,
+            preserve_config: false,
+            remove_backups: false,
+            purge: false,
+        }
+    }
+}
+
 pub(crate) async fn run(context: &Context, args: RemoveArgs) -> Outcome {
     let backend = context.backend()?;
     let name = context.named_once(args.name.as_deref())?;

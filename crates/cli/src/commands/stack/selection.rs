@@ -8,14 +8,23 @@ use drystone_workspace::home::SelectionsFile;
 use drystone_workspace::project::Project;
 
 /// Selects a stack for everything that is run in the project.
-pub(super) fn select(context: &Context, backend: &Backend, project: &Project, stack: &StackId) -> Outcome {
+pub(in crate::commands) fn select(
+    context: &Context,
+    backend: &Backend,
+    project: &Project,
+    stack: &StackId,
+) -> Outcome {
     let mut file = open(context, project)?;
     file.selections.select(&backend.url, &stack.qualified());
     file.save().map_err(|error| Failure::configuration_error(&error))
 }
 
 /// Forgets the selection, and says whether there was one.
-pub(super) fn unselect(context: &Context, backend: &Backend, project: &Project) -> Outcome<bool> {
+pub(in crate::commands) fn unselect(
+    context: &Context,
+    backend: &Backend,
+    project: &Project,
+) -> Outcome<bool> {
     let mut file = open(context, project)?;
     if file.selections.get(&backend.url).is_none() {
         return Ok(false);
@@ -26,13 +35,21 @@ pub(super) fn unselect(context: &Context, backend: &Backend, project: &Project) 
 }
 
 /// The stack that is selected, where its name is one.
-pub(super) fn selected(context: &Context, backend: &Backend, project: &Project) -> Outcome<Option<StackId>> {
+pub(in crate::commands) fn selected(
+    context: &Context,
+    backend: &Backend,
+    project: &Project,
+) -> Outcome<Option<StackId>> {
     let selection = open(context, project)?.selections.get(&backend.url);
     Ok(selection.and_then(|selection| backend.stack_id(&selection.stack, Some(&project.name)).ok()))
 }
 
 /// The stack that commands work on: what `PULUMI_STACK` says, or the selected one.
-pub(super) fn current(context: &Context, backend: &Backend, project: &Project) -> Outcome<Option<StackId>> {
+pub(in crate::commands) fn current(
+    context: &Context,
+    backend: &Backend,
+    project: &Project,
+) -> Outcome<Option<StackId>> {
     let current = open(context, project)?.current(&context.environment, &backend.url);
     Ok(current.and_then(|current| backend.stack_id(&current.stack, Some(&project.name)).ok()))
 }

@@ -10,6 +10,7 @@ mod edit;
 mod list;
 mod lock;
 mod mark;
+mod ops;
 mod relocation;
 mod rename;
 mod repair;
@@ -59,6 +60,8 @@ enum StateCommand {
     Upgrade(upgrade::UpgradeArgs),
     /// Look at the lease of a stack
     Lock(lock::LockArgs),
+    /// List and settle operations that were under way when a run died
+    Ops(ops::OpsArgs),
     /// List the resources of a stack
     #[command(name = "ls", alias = "list")]
     List(list::ListArgs),
@@ -82,6 +85,7 @@ pub(crate) async fn run(context: &Context, args: StateArgs) -> Outcome {
         StateCommand::Doctor(args) => doctor::run(context, args).await,
         StateCommand::Upgrade(args) => upgrade::run(context, args).await,
         StateCommand::Lock(args) => lock::run(context, args).await,
+        StateCommand::Ops(args) => ops::run(context, args).await,
         StateCommand::List(args) => list::run(context, args).await,
         StateCommand::Show(args) => show::run(context, args).await,
     }

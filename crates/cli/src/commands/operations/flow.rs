@@ -1,0 +1,381 @@
+//! The way of an operation: preview, ask, take the lease, run, commit once, give the lease back.
+
+use super::confirm::{self, Answer};
+use super::journal::{LeaseJournal, NoJournal};
+use super::protection::Kept;
+use super::record::OpenRecord;
+use super::request::{Kind, Mode, Request};
+use super::session::Session;
+use super::signals::Signals;
+use super::stacks::BackendStacks;
+use super::subject::Subject;
+use super::{pending, protection, view};
+use crate::commands::stack::remove::{RemoveArgs, run as remove};
+use crate::context::Context;
+use crate::display::{Display, Shown};
+use crate::edit::{new_manifest, require_sound};
+use crate::report::{ExitCode, Failure, Outcome};
+use crate::terminal;
+use drystone_engine::{
+    Cancellation, Diagnostic, Ending, Event, Journal, Op, Options, RefreshMode, Report, Run, Severity,
+    SystemSurroundings,
+};
+use drystone_model::{Snapshot, Urn};
+use drystone_secrets::{Manager, Reuse, Sealer};
+use drystone_stores::{At, Commit, Committed, HeldLease, Recorded};
+use std::sync::Arc;
+
+/// The organization of every stack of a backend without organizations.
+pub(super) const ORGANIZATION: &str = "organization";
+
+/// Does what was asked for.
+pub(super) async fn run(context: &Context, request: Request) -> Outcome {
+    let mut subject = Subject::open(context, &request).await?;
+    let request = Request { options: complete(&request, &subject)?, ..request };
+    let kept = if request.exclude_protected { Kept::of(&subject).await? } else { Kept::default() };
+    if kept.everything {
+        terminal::note(format!("There were no unprotected resources to destroy. {kept}"));
+        return Ok(());
+    }
+    let report = match request.mode {
+        Mode::PreviewOnly => preview(context, &request, &mut subject).await?,
+        Mode::AtOnce => execute(context, &request, &mut subject).await?,
+        Mode::PreviewFirst => {
+            preview(context, &request, &mut subject).await?;
+            execute(context, &request, &mut subject).await?
+        }
+        Mode::Ask => {
+            ask(context, &request, &mut subject).await?;
+            execute(context, &request, &mut subject).await?
+        }
+    };
+    if request.expect_no_changes && changes(&report) > 0 {
+        return Err(Failure::new(
+            ExitCode::Changes,
+            format!("no changes were expected for {} but changes were proposed", request.kind.noun()),
+        )
+        .hint("look at them with `drystone preview --diff`"));
+    }
+    if request.kind == Kind::Destroy && request.mode != Mode::PreviewOnly {
+        return after_destroy(context, &request, &subject, kept).await;
+    }
+    Ok(())
+}
+
+/// Says what is left after everything was deleted, or removes it.
+async fn after_destroy(context: &Context, request: &Request, subject: &Subject, kept: Kept) -> Outcome {
+    if kept.count > 0 {
+        terminal::note(format!("All unprotected resources were destroyed. {kept}"));
+    } else if request.remove && !request.options.targets.is_constrained() {
+        return remove(context, RemoveArgs::emptied()).await;
+    } else if !request.options.targets.is_constrained() {
+        terminal::note(format!(
+            "The resources in the stack have been deleted, but its history and configuration are still there.\n\
+             To remove the stack completely, run `drystone stack rm {}`.",
+            subject.stack.name()
+        ));
+    }
+    Ok(())
+}
+
+/// What the engine is told, with what the project and the configuration say.
+fn complete(request: &Request, subject: &Subject) -> Outcome<Options> {
+    let refreshes = request.refresh.unwrap_or(subject.project.always_refreshes);
+    let disabled = match subject.json("pulumi:disable-default-providers")? {
+        None => Vec::new(),
+        Some(list) => serde_json::from_value(list).map_err(|_| {
+            Failure::configuration(
+                "the configuration value `pulumi:disable-default-providers` is a list of texts",
+            )
+        })?,
+    };
+    Ok(Options {
+        refresh: if refreshes { RefreshMode::First } else { RefreshMode::AsProvidersAsk },
+        disable_default_providers: disabled,
+        autonaming: subject.json("pulumi:autonaming")?,
+        ..request.options.clone()
+    })
+}
+
+/// How much changed; what is only read does not count.
+fn changes(report: &Report) -> usize {
+    let quiet = [Op::Same, Op::Read, Op::Discard, Op::ReadReplacement];
+    report.changes.iter().filter(|(op, _)| !quiet.contains(op)).map(|(_, count)| count).sum()
+}
+
+/// Shows what would be done, and asks until the answer is yes or no.
+async fn ask(context: &Context, request: &Request, subject: &mut Subject) -> Outcome {
+    let (_, shown) = preview_shown(context, request, subject).await?;
+    loop {
+        match confirm::ask(request.kind, &subject.shown())? {
+            Answer::Yes => return Ok(()),
+            Answer::No => return Err(confirm::declined(request.kind)),
+            Answer::Details => terminal::data(&shown.details()),
+        }
+    }
+}
+
+async fn preview(context: &Context, request: &Request, subject: &mut Subject) -> Outcome<Report> {
+    Ok(preview_shown(context, request, subject).await?.0)
+}
+
+/// Says what would be done. It takes no lease and writes nothing (S8).
+async fn preview_shown(
+    context: &Context,
+    request: &Request,
+    subject: &mut Subject,
+) -> Outcome<(Report, Shown)> {
+    let description = subject.backend.store().describe(&subject.stack).await?;
+    let at = if description.unrecovered { At::Running } else { At::Current };
+    let mut base = subject.backend.store().snapshot(&subject.stack, at).await?;
+    check_base(context, subject, &base)?;
+    settle_pending(context, request, &mut base.snapshot)?;
+    let manager = subject.secrets(context, &base, true)?;
+    let display = view::open(context, request, subject, &base, None)?;
+    let options = Options { dry_run: true, ..request.options.clone() };
+    let parts = Parts { base: base.snapshot, options, manager: &manager, journal: Arc::new(NoJournal) };
+    let report = start(context, request, subject, parts, &display).await?;
+    let shown = display.close(view::closing(request.kind, &report, None))?;
+    match report.ending {
+        Ending::Succeeded => Ok((report, shown)),
+        Ending::Cancelled => Err(Failure::new(ExitCode::Cancelled, "preview cancelled")),
+        Ending::Failed => {
+            Err(Failure::new(ExitCode::Resource, format!("the preview of {} failed", subject.shown()))
+                .hint("nothing was changed; mend what the messages above name and run the command again"))
+        }
+        Ending::Unrecorded(reason) => Err(Failure::new(ExitCode::Internal, reason)),
+    }
+}
+
+/// Does it, under the lease.
+async fn execute(context: &Context, request: &Request, subject: &mut Subject) -> Outcome<Report> {
+    let lease = context.lease(&subject.backend, &subject.stack, request.kind.command()).await?;
+    let base = match base_under(context, request, subject, lease.as_ref()).await {
+        Ok(base) => base,
+        Err(failure) => {
+            lease.release().await?;
+            return Err(failure);
+        }
+    };
+    let prepared = prepare(context, request, subject, &base, lease.as_ref());
+    let (manager, display, record) = match prepared {
+        Ok(prepared) => prepared,
+        Err(failure) => {
+            lease.release().await?;
+            return Err(failure);
+        }
+    };
+    let journal = Arc::new(LeaseJournal::new(lease, &manager, base.snapshot.secrets_provider.as_ref()));
+    let stale = pending::has_stale(&base.snapshot);
+    let parts = Parts {
+        base: with_provider(base.snapshot, &manager),
+        options: request.options.clone(),
+        manager: &manager,
+        journal: Arc::clone(&journal) as Arc<dyn Journal>,
+    };
+    let ran = start(context, request, subject, parts, &display).await;
+    let Some(lease) = journal.close().await else {
+        return Err(Failure::new(ExitCode::Internal, "the lease was given back twice"));
+    };
+    let report = match ran {
+        Ok(report) => report,
+        Err(failure) => {
+            lease.release().await?;
+            return Err(failure);
+        }
+    };
+    if let Ending::Unrecorded(reason) = &report.ending {
+        display.close(view::closing(request.kind, &report, None))?;
+        // What is durable is materialised here, or by the next holder.
+        let _ = lease.release().await;
+        let failure = journal.failure().unwrap_or_else(|| Failure::new(ExitCode::Unavailable, reason));
+        return Err(failure.detail("the operation stopped before its next step"));
+    }
+    let whole = !request.options.targets.is_constrained() && !request.options.excludes.is_constrained();
+    let settled = request.kind == Kind::Refresh && report.ending == Ending::Succeeded && whole;
+    let cleared =
+        if stale && settled && !report.recorded { Some(without_stale(subject).await?) } else { None };
+    let committed = commit(request, record, lease, &report, cleared).await?;
+    display.close(view::closing(request.kind, &report, Some(&committed)))?;
+    finish(request, subject, &report, &committed)?;
+    Ok(report)
+}
+
+/// The snapshot that the operation begins with, sound, with what was pending settled as asked for.
+async fn base_under(
+    context: &Context,
+    request: &Request,
+    subject: &Subject,
+    lease: &dyn HeldLease,
+) -> Outcome<Recorded> {
+    let store = subject.backend.store();
+    let mut base = store.snapshot(&subject.stack, At::Current).await?;
+    check_base(context, subject, &base)?;
+    let settled = settle_pending(context, request, &mut base.snapshot)?;
+    if settled == 0 {
+        return Ok(base);
+    }
+    base.snapshot.manifest = new_manifest();
+    let commit = Commit {
+        title: request.kind.command().to_owned(),
+        message: format!("settled {settled} pending operation(s)"),
+        snapshot: Some(base.snapshot),
+        byte_strings: base.byte_strings,
+        ..Commit::default()
+    };
+    lease.commit(commit).await?;
+    Ok(store.snapshot(&subject.stack, At::Current).await?)
+}
+
+/// Refuses a snapshot that breaks its rules (S7).
+fn check_base(context: &Context, subject: &Subject, base: &Recorded) -> Outcome {
+    if context.globals.disable_integrity_checking {
+        return Ok(());
+    }
+    require_sound(&subject.stack, base.revision, &base.snapshot)
+}
+
+/// Settles the pending operations that the command line or whoever is asked has an answer for; says how many.
+fn settle_pending(context: &Context, request: &Request, snapshot: &mut Snapshot) -> Outcome<usize> {
+    if request.kind != Kind::Refresh || snapshot.pending_operations.is_empty() {
+        return Ok(0);
+    }
+    let resolutions = request.pending.resolutions(context, snapshot)?;
+    if !resolutions.is_empty() {
+        pending::resolve(snapshot, &resolutions)?;
+    }
+    Ok(resolutions.len())
+}
+
+/// Everything that can still go wrong before anything happens.
+fn prepare(
+    context: &Context,
+    request: &Request,
+    subject: &mut Subject,
+    base: &Recorded,
+    lease: &dyn HeldLease,
+) -> Outcome<(Manager, Display, OpenRecord)> {
+    let manager = subject.secrets(context, base, false)?;
+    let record = OpenRecord::begin(context, request, subject)?;
+    let display = view::open(context, request, subject, base, Some(lease.info()))?;
+    if request.kind != Kind::Refresh
+        && let Some(message) = pending::warning(&base.snapshot)
+    {
+        display.events().send(Event::Diagnostic(Diagnostic {
+            urn: Urn::default(),
+            message,
+            severity: Severity::Warning,
+            stream: 0,
+            ephemeral: false,
+        }));
+    }
+    Ok((manager, display, record))
+}
+
+/// A snapshot says what seals what is added to it.
+fn with_provider(snapshot: Snapshot, manager: &Manager) -> Snapshot {
+    Snapshot { secrets_provider: Some(manager.provider().clone()), ..snapshot }
+}
+
+/// What an operation has of its own, whether it is a preview or not.
+struct Parts<'a> {
+    base: Snapshot,
+    options: Options,
+    manager: &'a Manager,
+    journal: Arc<dyn Journal>,
+}
+
+/// Runs the engine.
+async fn start(
+    context: &Context,
+    request: &Request,
+    subject: &Subject,
+    Parts { base, mut options, manager, journal }: Parts<'_>,
+    display: &Display,
+) -> Outcome<Report> {
+    if request.exclude_protected {
+        protection::exclude(&base, &mut options);
+    }
+    let reuse = Reuse::from_environment(&|name: &str| std::env::var_os(name));
+    let sealer = Sealer::new(manager, reuse).map_err(|error| Failure::new(ExitCode::Internal, error))?;
+    let cancellation = Cancellation::default();
+    let signals = Signals::listen()?;
+    let dry_run = options.dry_run;
+    let events = view::events(display, request);
+    let session = Session::start(context, request, subject, &options, &events, &cancellation).await?;
+    let run = Run {
+        organization: ORGANIZATION.to_owned(),
+        project: subject.project.name.clone(),
+        stack: subject.stack.name().to_owned(),
+        config: subject.values.clone(),
+        base,
+        options,
+        program: session.program(),
+        plugins: session.plugins(),
+        journal,
+        sealer: Arc::new(sealer),
+        events,
+        stacks: Arc::new(BackendStacks::new(&subject.backend, context.keyring(), &subject.project.name)),
+        surroundings: Arc::new(SystemSurroundings),
+        cancellation: cancellation.clone(),
+    };
+    let report = tokio::select! {
+        report = drystone_engine::run(run) => report,
+        never = signals.pass_on(&cancellation, display, dry_run) => match never {},
+    };
+    session.close().await;
+    Ok(report)
+}
+
+/// The snapshot without the operations that a refresh, which found nothing else to change, has settled by reading.
+async fn without_stale(subject: &Subject) -> Outcome<Snapshot> {
+    let mut snapshot = subject.backend.store().snapshot(&subject.stack, At::Current).await?.snapshot;
+    pending::drop_stale(&mut snapshot);
+    snapshot.manifest = new_manifest();
+    Ok(snapshot)
+}
+
+/// Makes one revision of what was journaled, if anything was, and writes the record; then gives the lease back.
+async fn commit(
+    request: &Request,
+    record: OpenRecord,
+    lease: Box<dyn HeldLease>,
+    report: &Report,
+    snapshot: Option<Snapshot>,
+) -> Outcome<Committed> {
+    let (record, json) = record.end(report, report.ending == Ending::Succeeded)?;
+    let commit = Commit {
+        title: request.kind.command().to_owned(),
+        message: record.message,
+        snapshot,
+        update: Some(json),
+        ..Commit::default()
+    };
+    crate::edit::commit_and_release(lease, commit).await
+}
+
+/// Says what an operation that did not succeed left, and what to do next.
+fn finish(request: &Request, subject: &Subject, report: &Report, committed: &Committed) -> Outcome {
+    for violation in &committed.violations {
+        terminal::warning(violation);
+    }
+    let noun = request.kind.noun();
+    let recorded = match committed.revision {
+        Some(revision) => format!("what was done is recorded as revision {revision}"),
+        None => "nothing was changed".to_owned(),
+    };
+    match &report.ending {
+        Ending::Succeeded => Ok(()),
+        Ending::Cancelled => Err(Failure::new(ExitCode::Cancelled, format!("{noun} cancelled"))
+            .hint(format!("{recorded}; run `drystone {}` again to go on", request.kind.command()))),
+        Ending::Failed => {
+            Err(Failure::new(ExitCode::Resource, format!("the {noun} of {} failed", subject.shown())).hint(
+                format!(
+                    "{recorded}; mend what the messages above name and run `drystone {}` again",
+                    request.kind.command()
+                ),
+            ))
+        }
+        Ending::Unrecorded(reason) => Err(Failure::new(ExitCode::Unavailable, reason)),
+    }
+}

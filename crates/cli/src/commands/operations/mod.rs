@@ -1,0 +1,54 @@
+//! The operations: `preview`, `up`, `refresh` and `destroy`, a file each for what the command line says.
+//!
+//! Each makes a [`request::Request`]. `subject` finds what it is about: project, stack, configuration, secrets. `flow`
+//! previews, asks, takes the lease, runs the engine and commits once. `session` starts what the engine drives: plugins
+//! and the program. `journal`, `stacks` and `signals` are the engine's ways to the store and to the user.
+
+mod confirm;
+mod destroy;
+mod event_stream;
+mod flags;
+mod flow;
+mod git;
+mod journal;
+mod pending;
+mod preview;
+mod protection;
+mod record;
+mod refresh;
+mod request;
+mod session;
+mod signals;
+mod stacks;
+mod subject;
+mod up;
+mod view;
+
+pub(super) use destroy::DestroyArgs;
+pub(super) use pending::{Resolution, Resolutions, resolve};
+pub(super) use preview::PreviewArgs;
+pub(super) use refresh::RefreshArgs;
+pub(super) use up::UpArgs;
+
+use crate::context::Context;
+use crate::report::Outcome;
+
+/// Makes the stack what its program says.
+pub(super) async fn up(context: &Context, args: UpArgs) -> Outcome {
+    flow::run(context, args.request(context)?).await
+}
+
+/// Says what `up` would do.
+pub(super) async fn preview(context: &Context, args: PreviewArgs) -> Outcome {
+    flow::run(context, args.request(context)?).await
+}
+
+/// Brings the state up to what there is.
+pub(super) async fn refresh(context: &Context, args: RefreshArgs) -> Outcome {
+    flow::run(context, args.request(context)?).await
+}
+
+/// Deletes everything.
+pub(super) async fn destroy(context: &Context, args: DestroyArgs) -> Outcome {
+    flow::run(context, args.request(context)?).await
+}

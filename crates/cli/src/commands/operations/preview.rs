@@ -1,0 +1,76 @@
+//! `preview`: says what `up` would do.
+
+use super::flags::{
+    CommonFlags, DebuggerFlags, PolicyFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later,
+};
+use super::request::{Kind, Request};
+use crate::context::Context;
+use crate::report::Outcome;
+use clap::Args;
+
+/// Show what `up` would do, and change nothing.
+///
+/// Nothing is locked: a preview can run while somebody else updates the stack.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  drystone preview --diff                  every change in full
+  drystone preview --expect-no-changes     fail if there would be any
+  drystone preview --json                  for scripts")]
+pub(crate) struct PreviewArgs {
+    /// Not available: a repository for Pulumi Deployments
+    #[arg(value_name = "URL", hide = true)]
+    url: Option<String>,
+    /// Fail if something would change
+    #[arg(long)]
+    expect_no_changes: bool,
+    #[command(flatten)]
+    refresh: RefreshFlags,
+    #[command(flatten)]
+    replace: ReplaceFlags,
+    #[command(flatten)]
+    protect: ProtectFlags,
+    /// Not available yet: write a plan
+    #[arg(long, value_name = "FILE", hide = true)]
+    save_plan: Option<String>,
+    /// Not available yet: write what `import` would take
+    #[arg(long, value_name = "FILE", hide = true)]
+    import_file: Option<String>,
+    #[command(flatten)]
+    policy: PolicyFlags,
+    #[command(flatten)]
+    debugger: DebuggerFlags,
+    #[command(flatten)]
+    common: CommonFlags,
+}
+
+impl PreviewArgs {
+    /// What is asked for, or why it cannot be had.
+    pub(super) fn request(self, context: &Context) -> Outcome<Request> {
+        let mut options = self.common.options(context)?;
+        self.policy.refuse()?;
+        self.debugger.refuse()?;
+        later(
+            "preview URL",
+            self.url.is_some(),
+            "go to a project's folder and run `drystone preview` there",
+        )?;
+        later(
+            "--save-plan",
+            self.save_plan.is_some(),
+            "leave it out; `--json` gives every step to a script",
+        )?;
+        later(
+            "--import-file",
+            self.import_file.is_some(),
+            "leave it out; `--json` lists what would be created",
+        )?;
+        self.replace.apply(&self.common.targets, &mut options);
+        options.ignore_protect = self.protect.ignore_protect;
+        Ok(Request {
+            refresh: self.refresh.first()?,
+            expect_no_changes: self.expect_no_changes,
+            new_stack: Some("default".to_owned()),
+            ..Request::new(Kind::Preview, options, self.common)
+        })
+    }
+}
