@@ -12,7 +12,7 @@ use crate::{
     CancelLevel, Cancellation, Diagnostic, Event, EventSink, JournalError, Op, Options, Provider,
     ProviderError, Run, RunInfo, Severity, State, StepEvent, Surroundings,
 };
-use drystone_model::{Urn, is_provider_type};
+use drystone_model::{Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -123,12 +123,21 @@ impl Deployment {
         self.events.send(event);
     }
 
-    /// Counts a step for the summary, as the stock CLI does: default providers are the engine's own business.
+    /// Counts a step for the summary, as the stock CLI does: default providers are the engine's own business, the parts
+    /// of a replacement are one, and a refresh or a read counts by what it found.
     pub(crate) fn count(&self, event: &StepEvent) {
         if is_default_provider(&event.urn) {
             return;
         }
-        let op = event.result.filter(|_| event.op == Op::Refresh).unwrap_or(event.op);
+        let refreshing = self.options.operation == crate::Operation::Refresh;
+        let (op, counted) = match event.op {
+            Op::Refresh => (event.result.unwrap_or(Op::Same), refreshing),
+            Op::Read => (Op::Read, reads_anew(event)),
+            op => (op, event.logical),
+        };
+        if !counted {
+            return;
+        }
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner).entry(op).or_default() += 1;
     }
 
@@ -303,6 +312,16 @@ impl Drop for Entered {
 
 pub(crate) fn diagnostic(urn: &Urn, message: impl Into<String>, severity: Severity) -> Diagnostic {
     Diagnostic { urn: urn.clone(), message: message.into(), severity, stream: 0, ephemeral: false }
+}
+
+/// Whether a read found something else than before.
+fn reads_anew(event: &StepEvent) -> bool {
+    match (&event.old, &event.new) {
+        (Some(old), Some(new)) => {
+            !Value::Object(old.outputs.clone()).same_as(&Value::Object(new.outputs.clone()))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a URN is that of a default provider.

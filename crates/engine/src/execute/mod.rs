@@ -140,6 +140,8 @@ fn is_logical(op: Op) -> bool {
             | Op::ReadReplacement
             | Op::ImportReplacement
             | Op::DiscardReplaced
+            | Op::Refresh
+            | Op::RemovePendingReplace
     )
 }
 
