@@ -2,6 +2,8 @@
 
 use crate::builtin::Builtin;
 use crate::execute::hooks::Hooks;
+use crate::execute::views::Views;
+use crate::generate::Rules;
 use crate::known::Known;
 use crate::monitor::MonitorState;
 use crate::recorder::Recorder;
@@ -10,12 +12,12 @@ use crate::vault::Vault;
 use crate::world::World;
 use crate::{
     CancelLevel, Cancellation, Diagnostic, Event, EventSink, JournalError, Op, Options, Provider,
-    ProviderError, Run, RunInfo, Severity, State, StepEvent, Surroundings,
+    ProviderError, Run, RunInfo, Severity, StepEvent, Surroundings,
 };
 use drystone_model::{Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, Semaphore};
 
 /// One operation while it runs.
@@ -32,7 +34,9 @@ pub(crate) struct Deployment {
     pub(crate) cancellation: Cancellation,
     pub(crate) hooks: Hooks,
     pub(crate) monitor: MonitorState,
-    pub(crate) views: crate::execute::views::Views,
+    pub(crate) views: Arc<Views>,
+    /// The rules of generated names, where there are any.
+    pub(crate) naming: OnceLock<Rules>,
     events: Arc<dyn EventSink>,
     world: Mutex<World>,
     /// Held while something is decided, so that decisions are made one after the other.
@@ -73,6 +77,8 @@ impl Deployment {
                 events.send(Event::Diagnostic(diagnostic(urn, message, Severity::Warning)));
             });
             let builtin = Arc::new(Builtin::new(deployment.clone(), run.stacks));
+            let views = Arc::new(Views::default());
+            run.plugins.attach(Arc::clone(&views) as Arc<dyn crate::ViewPublisher>);
             let parallel = match run.options.parallel {
                 0 => Semaphore::MAX_PERMITS,
                 some => some,
@@ -89,7 +95,8 @@ impl Deployment {
                 cancellation: run.cancellation,
                 hooks: Hooks::default(),
                 monitor: MonitorState::default(),
-                views: crate::execute::views::Views::default(),
+                views,
+                naming: OnceLock::new(),
                 events: run.events,
                 world: Mutex::new(world),
                 deciding: tokio::sync::Mutex::default(),
@@ -268,12 +275,6 @@ impl Deployment {
         let old = old.ok_or_else(unknown)?;
         let state = old.state(&self.vault).map_err(ProviderError::new)?;
         self.registry.ensure(reference, &state).await
-    }
-
-    /// The views of a resource with their values open.
-    pub(crate) fn open_views(&self, urn: &Urn) -> Vec<State> {
-        let views = self.world().old_views(urn);
-        views.iter().filter_map(|known| known.state(&self.vault).ok().map(|state| (*state).clone())).collect()
     }
 
     pub(crate) fn info(&self) -> RunInfo {
