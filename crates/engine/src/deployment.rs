@@ -2,6 +2,8 @@
 
 use crate::builtin::Builtin;
 use crate::execute::hooks::Hooks;
+use crate::execute::views::Views;
+use crate::generate::Rules;
 use crate::known::Known;
 use crate::monitor::MonitorState;
 use crate::recorder::Recorder;
@@ -10,12 +12,12 @@ use crate::vault::Vault;
 use crate::world::World;
 use crate::{
     CancelLevel, Cancellation, Diagnostic, Event, EventSink, JournalError, Op, Options, Provider,
-    ProviderError, Run, RunInfo, Severity, State, StepEvent, Surroundings,
+    ProviderError, Run, RunInfo, Severity, StepEvent, Surroundings,
 };
-use drystone_model::{Urn, is_provider_type};
+use drystone_model::{Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, Semaphore};
 
 /// One operation while it runs.
@@ -32,7 +34,9 @@ pub(crate) struct Deployment {
     pub(crate) cancellation: Cancellation,
     pub(crate) hooks: Hooks,
     pub(crate) monitor: MonitorState,
-    pub(crate) views: crate::execute::views::Views,
+    pub(crate) views: Arc<Views>,
+    /// The rules of generated names, where there are any.
+    pub(crate) naming: OnceLock<Rules>,
     events: Arc<dyn EventSink>,
     world: Mutex<World>,
     /// Held while something is decided, so that decisions are made one after the other.
@@ -73,6 +77,8 @@ impl Deployment {
                 events.send(Event::Diagnostic(diagnostic(urn, message, Severity::Warning)));
             });
             let builtin = Arc::new(Builtin::new(deployment.clone(), run.stacks));
+            let views = Arc::new(Views::default());
+            run.plugins.attach(Arc::clone(&views) as Arc<dyn crate::ViewPublisher>);
             let parallel = match run.options.parallel {
                 0 => Semaphore::MAX_PERMITS,
                 some => some,
@@ -89,7 +95,8 @@ impl Deployment {
                 cancellation: run.cancellation,
                 hooks: Hooks::default(),
                 monitor: MonitorState::default(),
-                views: crate::execute::views::Views::default(),
+                views,
+                naming: OnceLock::new(),
                 events: run.events,
                 world: Mutex::new(world),
                 deciding: tokio::sync::Mutex::default(),
@@ -123,13 +130,21 @@ impl Deployment {
         self.events.send(event);
     }
 
-    /// Counts a step for the summary, as the stock CLI does: default providers are the engine's own business, and a
-    /// replacement counts once.
+    /// Counts a step for the summary, as the stock CLI does: default providers are the engine's own business, the parts
+    /// of a replacement are one, and a refresh or a read counts by what it found.
     pub(crate) fn count(&self, event: &StepEvent) {
-        if is_default_provider(&event.urn) || !event.logical {
+        if is_default_provider(&event.urn) {
             return;
         }
-        let op = event.result.filter(|_| event.op == Op::Refresh).unwrap_or(event.op);
+        let refreshing = self.options.operation == crate::Operation::Refresh;
+        let (op, counted) = match event.op {
+            Op::Refresh => (event.result.unwrap_or(Op::Same), refreshing),
+            Op::Read => (Op::Read, reads_anew(event)),
+            op => (op, event.logical),
+        };
+        if !counted {
+            return;
+        }
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner).entry(op).or_default() += 1;
     }
 
@@ -260,12 +275,6 @@ impl Deployment {
         self.registry.ensure(reference, &state).await
     }
 
-    /// The views of a resource with their values open.
-    pub(crate) fn open_views(&self, urn: &Urn) -> Vec<State> {
-        let views = self.world().old_views(urn);
-        views.iter().filter_map(|known| known.state(&self.vault).ok().map(|state| (*state).clone())).collect()
-    }
-
     pub(crate) fn info(&self) -> RunInfo {
         RunInfo {
             project: self.project.clone(),
@@ -302,6 +311,16 @@ impl Drop for Entered {
 
 pub(crate) fn diagnostic(urn: &Urn, message: impl Into<String>, severity: Severity) -> Diagnostic {
     Diagnostic { urn: urn.clone(), message: message.into(), severity, stream: 0, ephemeral: false }
+}
+
+/// Whether a read found something else than before.
+fn reads_anew(event: &StepEvent) -> bool {
+    match (&event.old, &event.new) {
+        (Some(old), Some(new)) => {
+            !Value::Object(old.outputs.clone()).same_as(&Value::Object(new.outputs.clone()))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a URN is that of a default provider.

@@ -62,6 +62,7 @@ impl Deployment {
 
     async fn phases(self: &Arc<Self>, program: Option<Arc<dyn Program>>) -> Result<(), Stopped> {
         let runs_program = self.options.operation == Operation::Update || self.options.run_program;
+        self.read_naming()?;
         self.refresh_first().await?;
         if !runs_program {
             self.check_targets()?;

@@ -50,6 +50,8 @@ pub(crate) struct Success {
     pub(crate) delete: Option<Place>,
     /// The state that was deleted and waits for its replacement.
     pub(crate) pending_replacement: Option<Place>,
+    /// Whether it is what a refresh found: references to what is gone are dropped.
+    pub(crate) refresh: bool,
     pub(crate) byte_strings: bool,
 }
 
@@ -231,6 +233,7 @@ impl Success {
         (entry.delete_old, entry.delete_new) = members(self.delete);
         (entry.pending_replacement_old, entry.pending_replacement_new) = members(self.pending_replacement);
         entry.state = self.state;
+        entry.is_refresh = self.refresh;
         entry.requires_byte_string = self.byte_strings;
         entry
     }

@@ -1,6 +1,6 @@
 //! What has become of every resource so far.
 
-use crate::{Targets, known::Known};
+use crate::{Targets, ViewState, known::Known};
 use drystone_model::Urn;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -59,8 +59,10 @@ pub(crate) struct World {
     pub(crate) olds: Vec<Arc<Known>>,
     /// Where in `olds` the live state of a URN is; those that wait to be deleted are not here.
     pub(crate) by_urn: HashMap<Urn, usize>,
-    /// The views of each resource, by position in `olds`.
-    pub(crate) views: HashMap<Urn, Vec<usize>>,
+    /// The views of each resource as they are now.
+    pub(crate) live_views: HashMap<Urn, Vec<Arc<Known>>>,
+    /// The views of what was replaced, which go when it does.
+    pub(crate) replaced_views: HashMap<Urn, Vec<Arc<Known>>>,
     pub(crate) dispositions: HashMap<Urn, Disposition>,
     /// The newest state of each URN that a step left.
     pub(crate) news: HashMap<Urn, Arc<Known>>,
@@ -94,11 +96,13 @@ impl World {
     /// Builds the indexes over a list of states.
     pub(crate) fn set_olds(&mut self, olds: Vec<Arc<Known>>) {
         self.by_urn.clear();
-        self.views.clear();
+        self.live_views.clear();
+        self.replaced_views.clear();
         for (index, known) in olds.iter().enumerate() {
             let record = known.record();
             if !record.view_of.is_empty() {
-                self.views.entry(record.view_of.clone()).or_default().push(index);
+                let views = if record.delete { &mut self.replaced_views } else { &mut self.live_views };
+                views.entry(record.view_of.clone()).or_default().push(Arc::clone(known));
             }
             if !record.delete {
                 self.by_urn.insert(record.urn.clone(), index);
@@ -112,10 +116,32 @@ impl World {
         self.by_urn.get(urn).and_then(|&index| self.olds.get(index))
     }
 
-    /// The views of a resource.
-    pub(crate) fn old_views(&self, urn: &Urn) -> Vec<Arc<Known>> {
-        let indexes = self.views.get(urn).into_iter().flatten();
-        indexes.filter_map(|&index| self.olds.get(index).cloned()).collect()
+    /// The views of a resource, under this name or the one that it had.
+    pub(crate) fn views_of(&self, owner: &Urn) -> Vec<Arc<Known>> {
+        let named = |owner: &Urn| self.live_views.get(owner).cloned();
+        named(owner).or_else(|| named(self.aliases.get(owner)?)).unwrap_or_default()
+    }
+
+    /// The view of a resource that a provider names; one of what was replaced when `replaced` and there is one.
+    pub(crate) fn find_view(&self, owner: &Urn, view: &ViewState, replaced: bool) -> Option<Arc<Known>> {
+        let is_it = |known: &&Arc<Known>| {
+            known.urn().type_token() == view.type_token && known.urn().name() == view.name
+        };
+        let of_replaced = self.replaced_views.get(owner).filter(|_| replaced);
+        let of_replaced = of_replaced.and_then(|views| views.iter().find(is_it)).cloned();
+        of_replaced.or_else(|| self.views_of(owner).iter().find(is_it).cloned())
+    }
+
+    /// Puts a view in the place of another, or takes it away.
+    pub(crate) fn set_view(&mut self, owner: &Urn, old: Option<&Arc<Known>>, new: Option<Arc<Known>>) {
+        let is_other = |known: &Arc<Known>| old.is_none_or(|old| old.place != known.place);
+        let mut views = self.views_of(owner);
+        views.retain(is_other);
+        views.extend(new);
+        self.live_views.insert(owner.clone(), views);
+        if let Some(replaced) = self.replaced_views.get_mut(owner) {
+            replaced.retain(is_other);
+        }
     }
 
     pub(crate) fn disposition(&self, urn: &Urn) -> Disposition {

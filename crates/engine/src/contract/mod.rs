@@ -19,8 +19,8 @@ pub use goal::{
 };
 pub use journal::{Journal, JournalError};
 pub use monitor::{
-    HookRegistration, Monitor, MonitorError, MonitorErrorKind, PackageRequest, ResourceMonitor, ViewState,
-    ViewStep,
+    HookRegistration, Monitor, MonitorError, MonitorErrorKind, PackageRequest, ResourceMonitor,
+    ViewPublisher, ViewState, ViewStep,
 };
 pub use options::{ConfigValue, Operation, Options, RefreshMode};
 pub use program::{

@@ -48,6 +48,13 @@ pub trait ResourceMonitor: Send + Sync {
     async fn schema(&self, package: &PackageDescriptor) -> Result<String, MonitorError>;
 }
 
+/// Takes the steps of views that providers publish while an operation on their owner runs.
+#[async_trait]
+pub trait ViewPublisher: Send + Sync {
+    /// Takes steps, published with the token that came with the operation.
+    async fn publish_views(&self, token: &str, steps: Vec<ViewStep>) -> Result<(), MonitorError>;
+}
+
 /// A package that a program uses.
 #[derive(Debug, Clone, Default)]
 pub struct PackageRequest {

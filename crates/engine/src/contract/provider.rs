@@ -12,6 +12,11 @@ use std::sync::Arc;
 pub trait Plugins: Send + Sync {
     /// A fresh instance of a package's provider, neither parameterised nor configured.
     async fn load(&self, package: &PackageDescriptor) -> Result<Arc<dyn Provider>, ProviderError>;
+
+    /// Says, before anything is loaded, where providers publish views; an operation without a program has no monitor.
+    fn attach(&self, views: Arc<dyn crate::ViewPublisher>) {
+        let _ = views;
+    }
 }
 
 /// A package and the plugin that serves it.

@@ -1,6 +1,7 @@
 //! Making a resource.
 
 use super::hooks::Sides;
+use super::views::During;
 use super::{Causes, StepResult, explain, moment, protect_outputs};
 use crate::deployment::Deployment;
 use crate::known::Known;
@@ -58,8 +59,9 @@ impl Deployment {
             None
         };
         let mut incomplete = Vec::new();
+        let mut published = None;
         if let Some(provider) = provider {
-            let token = self.views.reserve(&new.record.urn, self.surroundings.uuid().to_string());
+            let token = self.views.reserve(self.surroundings.uuid().to_string());
             let sides = Sides { old: None, new: Some(&new), applied: false };
             let answered = running
                 .with_retries(
@@ -86,7 +88,7 @@ impl Deployment {
             new.record.refresh_before_update = applied.refresh_before_update;
             incomplete = applied.incomplete;
             new.record.init_errors.clone_from(&incomplete);
-            self.show_views(&token, &new.record.urn).await?;
+            published = Some(token);
         }
         let now = moment(self);
         new.record.created = Some(now.clone());
@@ -121,10 +123,12 @@ impl Deployment {
         let known = Known::new(place, Arc::clone(&new), sealed.map(|sealed| sealed.resource));
         self.remember(&known);
         if let Some(replaced) = later {
-            self.supersede(&replaced.old);
+            self.supersede(&replaced.old).await?;
         }
         if !incomplete.is_empty() {
-            return Err(running.failed(unready(&incomplete)));
+            let shown = self.show_published(published, &new.record.urn, During::Change).await;
+            let failed = running.failed(unready(&incomplete));
+            return Err(shown.err().unwrap_or(failed));
         }
         if new.record.custom {
             self.run_hooks_after(
@@ -133,7 +137,8 @@ impl Deployment {
             )
             .await;
         }
-        running.done(Some(new));
+        running.done(Some(Arc::clone(&new)));
+        self.show_published(published, &new.record.urn, During::Change).await?;
         Ok(known)
     }
 
@@ -158,14 +163,17 @@ impl Deployment {
     }
 
     /// Marks a state as one that is deleted at the end, because its replacement was made.
-    pub(crate) fn supersede(&self, old: &Arc<Known>) {
-        let mut world = self.world();
-        match old.place {
-            crate::known::Place::Base(index) => {
-                world.superseded.insert(index);
+    pub(crate) async fn supersede(&self, old: &Arc<Known>) -> StepResult<()> {
+        {
+            let mut world = self.world();
+            match old.place {
+                crate::known::Place::Base(index) => {
+                    world.superseded.insert(index);
+                }
+                _ => world.superseded_news.push(Arc::clone(old)),
             }
-            _ => world.superseded_news.push(Arc::clone(old)),
         }
+        self.supersede_views(old.urn()).await
     }
 }
 

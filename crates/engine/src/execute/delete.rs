@@ -1,6 +1,7 @@
 //! Deleting a resource.
 
 use super::hooks::Sides;
+use super::views::During;
 use super::{Causes, StepResult, explain};
 use crate::deployment::Deployment;
 use crate::known::{Known, Place};
@@ -55,9 +56,8 @@ impl Deployment {
             && !state.record.retain_on_delete
             && !self.is_deleted_with(&state);
         let mut begun = None;
-        if self.options.dry_run {
-            self.show_deleted_views(&state.record.urn);
-        } else if effect {
+        let during = if reason == Reason::Replaced { During::DeletionOfReplaced } else { During::Deletion };
+        if effect {
             let provider = match self.manager(&state.record.urn, true, &state.record.provider).await {
                 Ok(Some(provider)) => provider,
                 Ok(None) => return Err(running.failed("a custom resource has no provider")),
@@ -73,25 +73,33 @@ impl Deployment {
                     Err(error) => return Err(running.unrecorded(&error)),
                 }
             }
-            let token = self.views.reserve(&state.record.urn, self.surroundings.uuid().to_string());
+            let token = self.views.reserve(self.surroundings.uuid().to_string());
             let answered = running
                 .with_retries(
                     "delete",
                     sides,
-                    || provider.delete(self.delete_arguments(&state, &token)),
+                    || provider.delete(self.delete_arguments(&state, &token, during)),
                     |()| None,
                 )
                 .await;
-            self.show_views(&token, &state.record.urn).await?;
+            let shown = self.show_views(&token, &state.record.urn, during).await;
+            // A view that could not be deleted keeps its owner, so that the next run tries again.
+            let ended = answered.is_ok()
+                || !matches!(&answered, Err(error) if error.kind == ProviderErrorKind::Unknown);
+            let failed = answered.is_err() || shown.is_err();
+            if let Some(begun) = begun.filter(|_| failed && ended)
+                && let Err(error) = self.recorder.fail(begun).await
+            {
+                return Err(running.unrecorded(&error));
+            }
             if let Err(error) = answered {
-                if let Some(begun) = begun.filter(|_| error.kind != ProviderErrorKind::Unknown)
-                    && let Err(error) = self.recorder.fail(begun).await
-                {
-                    return Err(running.unrecorded(&error));
-                }
                 return Err(running.failed(explain(&error, "the deletion")));
             }
+            if let Err(failure) = shown {
+                return Err(running.failed_with_its_views(failure));
+            }
         }
+        self.drop_views(&state.record.urn, during).await?;
         let success = match reason {
             Reason::BeforeReplacement => {
                 Success { pending_replacement: Some(old.place), ..Success::default() }
@@ -113,7 +121,7 @@ impl Deployment {
         Ok(())
     }
 
-    fn delete_arguments(&self, state: &State, token: &str) -> DeleteArguments {
+    fn delete_arguments(&self, state: &State, token: &str, during: During) -> DeleteArguments {
         DeleteArguments {
             urn: state.record.urn.clone(),
             id: state.record.id.clone(),
@@ -121,7 +129,7 @@ impl Deployment {
             outputs: state.outputs.clone(),
             timeout: super::timeout(&state.record, "delete"),
             status_token: token.to_owned(),
-            old_views: self.open_views(&state.record.urn),
+            old_views: self.open_views(&state.record.urn, during),
         }
     }
 

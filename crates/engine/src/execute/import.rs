@@ -1,5 +1,6 @@
 //! Taking over something that exists, as the `import` option asks.
 
+use super::views::During;
 use super::{Causes, StepResult, moment, protect_outputs};
 use crate::deployment::Deployment;
 use crate::known::Known;
@@ -19,7 +20,7 @@ impl Deployment {
         let op = if replaces.is_some() { Op::ImportReplacement } else { Op::Import };
         let running =
             self.start(op, replaces.as_ref(), Some(Arc::new(new.clone())), Causes::default()).await?;
-        let token = self.views.reserve(&new.record.urn, self.surroundings.uuid().to_string());
+        let token = self.views.reserve(self.surroundings.uuid().to_string());
         let arguments = ReadArguments {
             urn: new.record.urn.clone(),
             id: new.record.import_id.clone(),
@@ -27,13 +28,15 @@ impl Deployment {
             status_token: token.clone(),
             ..ReadArguments::default()
         };
-        let answered = provider.read(arguments).await;
-        self.views.release(&token);
-        let found = match answered {
+        let found = match provider.read(arguments).await {
             Ok(found) => found,
-            Err(error) => return Err(running.failed(error.message)),
+            Err(error) => {
+                self.views.release(&token);
+                return Err(running.failed(error.message));
+            }
         };
         let Some(outputs) = found.outputs else {
+            self.views.release(&token);
             let message = format!("resource '{}' does not exist", new.record.import_id);
             return Err(running.failed(message));
         };
@@ -71,9 +74,10 @@ impl Deployment {
         let known = Known::new(place, Arc::clone(&new), sealed.map(|sealed| sealed.resource));
         self.remember(&known);
         if let Some(old) = replaces {
-            self.supersede(&old);
+            self.supersede(&old).await?;
         }
-        running.done(Some(new));
+        running.done(Some(Arc::clone(&new)));
+        self.show_views(&token, &new.record.urn, During::Change).await?;
         Ok(known)
     }
 }

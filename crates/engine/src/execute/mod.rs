@@ -17,6 +17,7 @@ pub(crate) mod views;
 
 pub(crate) use create::{Create, Replaced};
 pub(crate) use delete::{Delete, Reason as DeleteReason};
+pub(crate) use refresh::RefreshFor;
 pub(crate) use update::Update;
 
 use crate::deployment::{Deployment, Stopped};
@@ -132,7 +133,7 @@ impl Deployment {
 }
 
 /// Whether users think of a step as one: the parts of a replacement are not.
-fn is_logical(op: Op) -> bool {
+pub(crate) fn is_logical(op: Op) -> bool {
     !matches!(
         op,
         Op::CreateReplacement
@@ -140,6 +141,8 @@ fn is_logical(op: Op) -> bool {
             | Op::ReadReplacement
             | Op::ImportReplacement
             | Op::DiscardReplaced
+            | Op::Refresh
+            | Op::RemovePendingReplace
     )
 }
 
@@ -169,6 +172,24 @@ impl Running<'_> {
             self.deployment.stop();
         }
         StepFailure::Failed
+    }
+
+    /// The same for a step of which others do not depend: the operation fails in the end, but goes on.
+    pub(crate) fn failed_alone(mut self, message: impl Into<String>) -> StepFailure {
+        self.event.duration = self.elapsed();
+        let urn = self.event.urn.clone();
+        self.deployment.diagnose(&urn, Severity::Error, message);
+        self.deployment.send(Event::StepFailed(self.event));
+        self.deployment.note_failure();
+        StepFailure::Failed
+    }
+
+    /// One of its views failed, and people were told why.
+    pub(crate) fn failed_with_its_views(mut self, failure: StepFailure) -> StepFailure {
+        self.event.duration = self.elapsed();
+        self.deployment.world().disposition_mut(&self.event.urn).failed = true;
+        self.deployment.send(Event::StepFailed(self.event));
+        failure
     }
 
     /// The journal was lost.

@@ -22,7 +22,7 @@ impl Deployment {
         let running = self.start(op, old.as_ref(), Some(Arc::new(new.clone())), Causes::default()).await?;
         // An id that is not known yet can only be read once it is.
         if new.record.id != Computed::String.sentinel() {
-            let token = self.views.reserve(&new.record.urn, self.surroundings.uuid().to_string());
+            let token = self.views.reserve(self.surroundings.uuid().to_string());
             let arguments = ReadArguments {
                 urn: new.record.urn.clone(),
                 id: new.record.id.clone(),
@@ -89,7 +89,7 @@ impl Deployment {
         let known = Known::new(place, Arc::clone(&new), resource);
         self.remember(&known);
         if let Some(old) = old.filter(|_| replaces) {
-            self.supersede(&old);
+            self.supersede(&old).await?;
         }
         running.done(Some(new));
         Ok(known)

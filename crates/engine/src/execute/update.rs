@@ -2,6 +2,7 @@
 
 use super::create::{unready, unready_words};
 use super::hooks::Sides;
+use super::views::During;
 use super::{Causes, StepResult, explain, moment, protect_outputs};
 use crate::deployment::Deployment;
 use crate::known::Known;
@@ -49,8 +50,9 @@ impl Deployment {
             None
         };
         let mut incomplete = Vec::new();
+        let mut published = None;
         if let Some(provider) = provider {
-            let token = self.views.reserve(&new.record.urn, self.surroundings.uuid().to_string());
+            let token = self.views.reserve(self.surroundings.uuid().to_string());
             let answered = running
                 .with_retries(
                     "update",
@@ -66,7 +68,7 @@ impl Deployment {
                             timeout: super::timeout(&new.record, "update"),
                             dry_run: self.options.dry_run,
                             status_token: token.clone(),
-                            old_views: self.open_views(&new.record.urn),
+                            old_views: self.open_views(&new.record.urn, During::Change),
                         };
                         provider.update(arguments)
                     },
@@ -76,7 +78,7 @@ impl Deployment {
             let applied = match answered {
                 Ok(applied) => applied,
                 Err(error) => {
-                    self.views.release(&token);
+                    self.show_views(&token, &new.record.urn, During::Change).await?;
                     if let Some(begun) = begun.filter(|_| error.kind != ProviderErrorKind::Unknown)
                         && let Err(error) = self.recorder.fail(begun).await
                     {
@@ -89,7 +91,7 @@ impl Deployment {
             new.record.refresh_before_update = applied.refresh_before_update;
             incomplete = applied.incomplete;
             new.record.init_errors.clone_from(&incomplete);
-            self.show_views(&token, &new.record.urn).await?;
+            published = Some(token);
         } else {
             new.outputs.clone_from(&before.outputs);
         }
@@ -106,13 +108,16 @@ impl Deployment {
             Err(Recording::Lost(error)) => return Err(running.unrecorded(&error)),
         };
         if !incomplete.is_empty() {
-            return Err(running.failed(unready(&incomplete)));
+            let shown = self.show_published(published, &new.record.urn, During::Change).await;
+            let failed = running.failed(unready(&incomplete));
+            return Err(shown.err().unwrap_or(failed));
         }
         if new.record.custom {
             let sides = Sides { old: Some(&before), new: Some(&new), applied: true };
             self.run_hooks_after(HookMoment::AfterUpdate, sides).await;
         }
-        running.done(Some(new));
+        running.done(Some(Arc::clone(&new)));
+        self.show_published(published, &new.record.urn, During::Change).await?;
         Ok(known)
     }
 

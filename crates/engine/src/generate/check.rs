@@ -2,7 +2,7 @@
 
 use super::registration::Registering;
 use crate::deployment::Deployment;
-use crate::{CheckArguments, CheckFailure, PropertyMap, Severity};
+use crate::{Autonaming, CheckArguments, CheckFailure, PropertyMap, Provider, Severity};
 use drystone_model::Urn;
 
 /// Inputs that cannot be used. People were told why.
@@ -17,7 +17,7 @@ impl Registering {
             old_inputs: old,
             new_inputs: new,
             seed: self.seed.to_vec(),
-            autonaming: self.autonaming.clone(),
+            autonaming: self.autonaming(provider.as_ref()),
             dry_run: self.deployment.options.dry_run,
         };
         let checked = match provider.check(arguments).await {
@@ -34,6 +34,22 @@ impl Registering {
             self.deployment.tell_check_failure(&self.urn, &self.new.inputs, failure);
         }
         Err(Refused)
+    }
+
+    /// What a provider is told of names, if it listens.
+    fn autonaming(&self, provider: &dyn Provider) -> Option<Autonaming> {
+        let autonaming = self.naming.autonaming.clone()?;
+        if provider.supports_autonaming() {
+            return Some(autonaming);
+        }
+        if self.naming.insisted {
+            let urn = &self.urn;
+            let message = format!(
+                "{urn} resource has a custom autonaming setting but the provider does not support autonaming configuration, consider upgrading to a newer version"
+            );
+            self.deployment.warn(urn, message);
+        }
+        None
     }
 }
 

@@ -15,3 +15,5 @@ pub(crate) mod registration;
 mod replace;
 mod replace_on_changes;
 pub(crate) mod target;
+
+pub(crate) use autonaming::Rules;

@@ -2,11 +2,12 @@
 
 use super::registration::{Registering, Settled, done};
 use crate::deployment::{Deployment, Stopped};
-use crate::execute::{StepFailure, StepResult};
-use crate::known::Known;
+use crate::execute::{RefreshFor, StepFailure, StepResult};
+use crate::known::{Known, Place};
 use crate::world::Decision;
 use crate::{Operation, RefreshMode};
 use drystone_model::is_provider_type;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Deployment {
@@ -40,8 +41,9 @@ impl Deployment {
             }
             chosen
         };
-        let refreshed =
-            chosen.into_iter().map(|(index, known)| async move { (index, self.refresh(known).await) });
+        let refreshed = chosen
+            .into_iter()
+            .map(|(index, known)| async move { (index, self.refresh(known, RefreshFor::All).await) });
         let outcomes = futures::future::join_all(refreshed).await;
         let mut world = self.world();
         let mut olds: Vec<Option<Arc<Known>>> = world.olds.drain(..).map(Some).collect();
@@ -49,8 +51,15 @@ impl Deployment {
         for (index, outcome) in outcomes {
             match outcome {
                 Ok(found) => olds[index] = found,
-                Err(StepFailure::Failed) => {}
-                Err(StepFailure::Stopped) => stopped = true,
+                Err(_) => stopped = true,
+            }
+        }
+        let views: HashMap<Place, Arc<Known>> =
+            world.live_views.values().flatten().map(|view| (view.place, Arc::clone(view))).collect();
+        for slot in &mut olds {
+            let shown = slot.as_ref().filter(|known| is_live_view(known)).map(|known| known.place);
+            if let Some(place) = shown {
+                *slot = views.get(&place).cloned();
             }
         }
         world.set_olds(olds.into_iter().flatten().collect());
@@ -79,10 +88,16 @@ impl Deployment {
             };
             world.olds.iter().filter(wanted).cloned().collect()
         };
-        let outcomes = futures::future::join_all(rest.into_iter().map(|known| self.refresh(known))).await;
+        let outcomes =
+            futures::future::join_all(rest.into_iter().map(|known| self.refresh(known, RefreshFor::Rest)))
+                .await;
         let stopped = outcomes.iter().any(|outcome| matches!(outcome, Err(StepFailure::Stopped)));
         if stopped { Err(Stopped) } else { Ok(()) }
     }
+}
+
+fn is_live_view(known: &Known) -> bool {
+    !known.record().view_of.is_empty() && !known.record().delete
 }
 
 impl Registering {
@@ -90,7 +105,11 @@ impl Registering {
     pub(crate) async fn refresh(&mut self, known: Arc<Known>) -> StepResult<Option<Arc<Known>>> {
         let deployment = Arc::clone(&self.deployment);
         let old_urn = known.urn().clone();
-        let found = deployment.refresh(known).await?;
+        let found = deployment.refresh(known, RefreshFor::Program(&self.new)).await?;
+        if let Some(found) = &found {
+            self.new.record.modified.clone_from(&found.record().modified);
+            self.new.record.refresh_before_update = found.record().refresh_before_update;
+        }
         let mut world = deployment.world();
         world.disposition_mut(&old_urn).refreshed = true;
         world.disposition_mut(&self.urn).refreshed = true;

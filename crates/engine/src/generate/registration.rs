@@ -1,5 +1,6 @@
 //! One registration, from what the program wants to what is done about it.
 
+use super::autonaming::Naming;
 use super::check::Refused;
 use super::diff::trigger_changed;
 use super::replace_on_changes;
@@ -7,9 +8,7 @@ use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, StepFailure, StepResult, Update};
 use crate::known::Known;
 use crate::world::Decision;
-use crate::{
-    Autonaming, Diff, Operation, Provider, ProviderErrorKind, RegisterRequest, Registration, Severity, State,
-};
+use crate::{Diff, Operation, Provider, ProviderErrorKind, RegisterRequest, Registration, Severity, State};
 use drystone_model::{Json, Resource, Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ pub(crate) struct Registering {
     pub(crate) new: State,
     pub(crate) provider: Option<Arc<dyn Provider>>,
     pub(crate) seed: [u8; 32],
-    pub(crate) autonaming: Option<Autonaming>,
+    pub(crate) naming: Naming,
     pub(crate) delete_before_replace: Option<bool>,
     pub(crate) imported: bool,
 }
@@ -91,7 +90,7 @@ impl Deployment {
             new,
             provider: None,
             seed: self.surroundings.seed(),
-            autonaming: None,
+            naming: Naming::default(),
             delete_before_replace,
             imported: false,
         };
@@ -183,14 +182,9 @@ impl Registering {
         };
         let targeted = deployment.is_targeted(&deployment.world(), &self.new.record);
         if self.request.custom {
-            match deployment.naming(&self.urn, &self.seed) {
-                Ok(naming) => {
-                    self.autonaming = naming.autonaming;
-                    if naming.fixed {
-                        self.delete_before_replace = Some(true);
-                    }
-                }
-                Err(message) => return self.failed(message),
+            self.naming = deployment.naming(&self.urn, &self.seed);
+            if self.naming.fixed {
+                self.delete_before_replace = Some(true);
             }
         }
         if let Some(before) = &before {
@@ -282,7 +276,7 @@ impl Registering {
             return Ok(done(old));
         }
         deployment.world().decide(&self.urn, Decision::Same);
-        let views = deployment.world().old_views(&self.urn);
+        let views = deployment.world().views_of(&self.urn);
         for view in &views {
             deployment.world().decide(view.urn(), Decision::Same);
         }
