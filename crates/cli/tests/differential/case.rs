@@ -62,6 +62,25 @@ pub(crate) fn item(name: &str) -> String {
     format!("urn:pulumi:dev::shop::ledger:index:Item::{name}")
 }
 
+/// A YAML program of Items, each written as `name | properties | options`.
+pub(crate) fn items(list: &[&str]) -> String {
+    let mut program = "resources:\n".to_owned();
+    for line in list {
+        let mut parts = line.split('|').map(str::trim);
+        let mut part = || parts.next().unwrap_or_default();
+        let (name, properties, options) = (part(), part(), part());
+        program.push_str(&format!(
+            "  {name}: {{ type: ledger:Item, properties: {{ {properties} }}, options: {{ {options} }} }}\n"
+        ));
+    }
+    program
+}
+
+/// A case that starts with a YAML program of Items.
+pub(crate) fn of_items(list: &[&str]) -> Case {
+    yaml(&items(list))
+}
+
 /// A case that starts with a YAML program, without its name and runtime.
 pub(crate) fn yaml(program: &str) -> Case {
     Case::new(Language::Yaml, program)
@@ -97,6 +116,11 @@ impl Case {
     /// Replaces the program.
     pub(crate) fn program(self, program: &str) -> Self {
         self.with(Step::Program(program.to_owned()))
+    }
+
+    /// Replaces the program by one of Items.
+    pub(crate) fn items(self, list: &[&str]) -> Self {
+        self.program(&items(list))
     }
 
     /// Brings up another stack of the project `other`.
@@ -164,6 +188,11 @@ impl Case {
         self.run(&["preview"])
     }
 
+    /// Runs `preview`, which must fail.
+    pub(crate) fn preview_fails(self) -> Self {
+        self.fails(&["preview"])
+    }
+
     /// Runs `refresh`.
     pub(crate) fn refresh(self) -> Self {
         self.run(&["refresh"])
@@ -172,5 +201,10 @@ impl Case {
     /// Runs `destroy`.
     pub(crate) fn destroy(self) -> Self {
         self.run(&["destroy"])
+    }
+
+    /// Runs `destroy`, which must fail.
+    pub(crate) fn destroy_fails(self) -> Self {
+        self.fails(&["destroy"])
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 ///
 /// Resources and preview steps are keyed by their URN, so that a difference is named by it.
 pub(crate) fn state_and_preview(export: Value, preview: Value) -> (Value, Value) {
-    let ids = provider_ids(&export);
+    let ids = random_ids(&export);
     let deployment = &export["deployment"];
     let mut state = Map::new();
     state.insert("version".to_owned(), export["version"].clone());
@@ -49,18 +49,26 @@ fn preview_steps(mut preview: Value) -> Value {
     preview
 }
 
-/// The random ids of providers, each with the name that stands for it.
-fn provider_ids(export: &Value) -> Vec<(String, String)> {
-    let mut ids = Vec::new();
+/// The random ids of providers and of what the engine makes itself, each with the name that stands for it.
+fn random_ids(export: &Value) -> Vec<(String, String)> {
+    let mut ids: Vec<(String, String)> = Vec::new();
     for resource in export["deployment"]["resources"].as_array().map_or(&[][..], Vec::as_slice) {
         let urn = resource["urn"].as_str().unwrap_or_default();
-        if let (true, Some(id)) = (urn.contains("::pulumi:providers:"), resource["id"].as_str()) {
-            let name = urn.rsplit("pulumi:providers:").next().unwrap_or_default().replace("::", "-");
-            let earlier = ids.iter().filter(|(_, known): &&(String, String)| known.contains(&name)).count();
+        if let Some(id) = resource["id"].as_str().filter(|id| is_uuid(id)) {
+            let name = urn.rsplit("::").take(2).collect::<Vec<_>>().join(" ");
+            let earlier = ids.iter().filter(|(_, known)| known.contains(&name)).count();
             ids.push((id.to_owned(), format!("<id {} of {name}>", earlier + 1)));
         }
     }
     ids
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.char_indices().all(|(at, character)| match at {
+            8 | 13 | 18 | 23 => character == '-',
+            _ => character.is_ascii_hexdigit(),
+        })
 }
 
 /// Replaces random ids and times in every string and moment.
@@ -75,6 +83,9 @@ fn cleaned(value: Value, ids: &[(String, String)]) -> Value {
             if let Some(modified) = members.get_mut("modified").filter(|modified| modified.is_string()) {
                 let moment = if Some(&*modified) == created.as_ref() { "when created" } else { "later" };
                 *modified = json!(moment);
+            }
+            if let Some(ciphertext) = members.get_mut("ciphertext") {
+                *ciphertext = json!("<sealed>");
             }
             if let Some(created) = members.get_mut("created").filter(|created| created.is_string()) {
                 *created = json!("then");

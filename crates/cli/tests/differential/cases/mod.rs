@@ -15,3 +15,12 @@ macro_rules! cases {
 }
 
 mod changes;
+mod components;
+mod failures;
+mod options;
+mod providers;
+mod reads;
+mod refreshes;
+mod replacements;
+mod stacks;
+mod targets;
