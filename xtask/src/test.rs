@@ -5,6 +5,7 @@ use crate::phases::{Ending, Phases};
 use crate::setup::{self, Ready};
 use crate::tally::Tally;
 use crate::{check, process};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// `cargo xtask test`.
@@ -20,6 +21,7 @@ pub(crate) fn command() -> Result<ExitCode, Failure> {
     };
     check::run(&ready, &mut phases);
     phases.run("test build", || {
+        process::run(&mut process::cargo(["build", "--package", "drystone-testbed", "--locked"]))?;
         process::run(&mut process::cargo(["test", "--workspace", "--locked", "--no-run"]))?;
         Ok(Ending::Passed)
     });
@@ -46,5 +48,14 @@ fn every_test(ready: &Ready) -> Command {
         "--show-output",
     ]);
     command.envs(ready.variables());
+    // The plugins of our own that tests start.
+    command.env("DRYSTONE_TESTBED", testbed());
     command
+}
+
+/// Where the plugins of `crates/testbed` are built.
+fn testbed() -> PathBuf {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
+    target.join("debug")
 }
