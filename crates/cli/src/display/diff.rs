@@ -37,6 +37,7 @@ pub(super) fn body(step: &StepEvent, form: Form) -> Vec<Line> {
     let mut writer = Writer { form, lines: Vec::new() };
     match (step.op, &step.old, &step.new) {
         (Op::Same | Op::Read | Op::ReadReplacement, _, _) => {}
+        (Op::Refresh, _, _) if matches!(step.result, None | Some(Op::Same)) => {}
         (_, Some(old), None) => writer.whole(How::Delete, old),
         (_, None, Some(new)) => writer.whole(How::Add, new),
         _ => {
@@ -316,7 +317,7 @@ impl Writer {
     }
 
     fn scalar(&self, value: &Value) -> String {
-        inline(value, if self.form.whole { usize::MAX - 1 } else { LETTERS })
+        inline(value, if self.form.whole { usize::MAX } else { LETTERS })
     }
 
     fn entries(&self) -> usize {

@@ -73,6 +73,8 @@ pub(super) struct Row {
     pub(super) note: String,
     /// The step that tells most, for a full diff.
     pub(super) telling: Option<StepEvent>,
+    /// The kind of step that the note is from.
+    noted: Option<Op>,
 }
 
 impl Row {
@@ -86,6 +88,7 @@ impl Row {
             status: None,
             note: String::new(),
             telling: None,
+            noted: None,
         }
     }
 
@@ -250,6 +253,15 @@ impl Model {
     /// Keeps what a step says of its changes, unless another said more.
     fn tell(&mut self, place: usize, event: &StepEvent) {
         let row = &mut self.rows[place];
+        if event.op == Op::Refresh && event.result.is_none() {
+            return;
+        }
+        // Inputs are known when a step begins, except those that are read; comparing large ones twice takes its time.
+        if row.noted == Some(event.op)
+            && !matches!(event.op, Op::Refresh | Op::Import | Op::ImportReplacement)
+        {
+            return;
+        }
         let kind = Kind::of(event.op, event.result);
         let partial = matches!(event.op, Op::DeleteReplaced | Op::DiscardReplaced) || kind < row.kind();
         if partial && (row.telling.is_some() || !row.note.is_empty()) {
@@ -258,6 +270,7 @@ impl Model {
         let words = note(event, self.keep.secrets);
         if !words.is_empty() || kind == row.kind() {
             row.note = words;
+            row.noted = Some(event.op);
         }
         if self.keep.steps && kind != Kind::Same {
             row.telling = Some(event.clone());

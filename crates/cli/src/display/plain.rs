@@ -64,6 +64,7 @@ impl Plain {
         now: Duration,
     ) -> Vec<Line> {
         self.reminded.remove(&place);
+        let beside = if self.diff.is_some() { Beside::Nothing } else { Beside::Note };
         let clears = matches!(op, Op::DeleteReplaced | Op::DiscardReplaced);
         if clears && !row.failed() {
             // A preview says it with the replacement; a real one is worth a line.
@@ -71,7 +72,7 @@ impl Plain {
                 return Vec::new();
             }
             if row.planned() {
-                return vec![headline(row, self.show, now)];
+                return vec![headline(row, self.show, beside, now)];
             }
             let took = event.map_or(Duration::ZERO, |event| event.duration);
             let line = Line::toned(Tone::Removed, "-   ").with(Tone::Plain, label(row, self.show));
@@ -84,7 +85,7 @@ impl Plain {
         if !self.told.insert(place) && !row.failed() {
             return Vec::new();
         }
-        let mut lines = vec![headline(row, self.show, now)];
+        let mut lines = vec![headline(row, self.show, beside, now)];
         if let (Some(form), Some(event)) = (self.diff, row.telling.as_ref()) {
             lines.extend(body(event, form).into_iter().map(|line| line.indented(INDENT)));
         }
@@ -149,7 +150,7 @@ pub(super) fn blocks(model: &Model, show: Show, form: Form, now: Duration) -> Ve
         if row.is_stack() && row.kind() == Kind::Same {
             continue;
         }
-        lines.push(headline(row, show, now));
+        lines.push(headline(row, show, Beside::Nothing, now));
         if let Some(event) = &row.telling {
             lines.extend(body(event, form).into_iter().map(|line| line.indented(INDENT)));
         }
@@ -162,7 +163,16 @@ pub(super) fn blocks(model: &Model, show: Show, form: Form, now: Duration) -> Ve
 /// How far what belongs to a resource stands to the right of it.
 const INDENT: &str = "      ";
 
-fn headline(row: &Row, show: Show, now: Duration) -> Line {
+/// What stands beside a resource.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// What changes, in a few words.
+    Note,
+    /// Nothing, because the whole diff stands below.
+    Nothing,
+}
+
+fn headline(row: &Row, show: Show, beside: Beside, now: Duration) -> Line {
     let standing = state(row, now);
     let mut line = Line::toned(standing.tone, format!("{:<4}", standing.sign));
     line.push(Tone::Plain, label(row, show));
@@ -170,7 +180,8 @@ fn headline(row: &Row, show: Show, now: Duration) -> Line {
     if !standing.time.is_empty() {
         line.push(Tone::Plain, format!("  {}", standing.time));
     }
-    if !row.note.is_empty() {
+    let mark = row.note.starts_with('[');
+    if !row.note.is_empty() && (beside == Beside::Note || mark || row.telling.is_none()) {
         line.push(Tone::Faint, format!("  {}", row.note));
     }
     line

@@ -80,6 +80,9 @@ pub(super) struct Renderer {
     secret_texts: Vec<String>,
     sequence: u64,
     cancelled: bool,
+    ended: usize,
+    /// Whether a line was printed below the heading.
+    spoke: bool,
 }
 
 impl Renderer {
@@ -116,6 +119,8 @@ impl Renderer {
             secret_texts,
             sequence: 0,
             cancelled: false,
+            ended: 0,
+            spoke: false,
         }
     }
 
@@ -133,6 +138,7 @@ impl Renderer {
             let more = self.below_heading();
             self.print(&more);
             self.print(&[Line::default()]);
+            self.spoke = false;
         } else if self.is_live() {
             self.draw(Duration::ZERO);
         }
@@ -171,10 +177,11 @@ impl Renderer {
     /// Takes an event.
     pub(super) fn event(&mut self, mut event: Event, timestamp: i64, now: Duration) {
         self.mask(&mut event);
-        let cancelled = self.cancelled;
+        let (cancelled, ended) = (self.cancelled, self.ended);
         let internal = matches!(&event, Event::StepStarted(step) | Event::StepDone(step)
             if is_default_provider(&step.urn));
-        self.json(timestamp, internal, |_, stamp| event_line(&event, cancelled, stamp));
+        self.json(timestamp, internal, |_, stamp| event_line(&event, cancelled, ended, stamp));
+        self.ended += usize::from(!internal && matches!(event, Event::StepDone(_)));
         if let View::Digest(digest) = &mut self.view {
             digest.take(&event);
         }
@@ -248,7 +255,8 @@ impl Renderer {
         if !self.suppress_outputs {
             sections.push(stack_outputs(&self.model, self.form));
         }
-        let mut last = vec![summary(&self.model, closing, now)];
+        let columns = if self.is_live() { (self.out.size)().columns } else { usize::MAX };
+        let mut last = summary(&self.model, closing, now, columns);
         if let Some(permalink) = closing.permalink.as_ref().filter(|_| self.permalink) {
             last.push(Line::new(format!("Permalink: {permalink}")));
         }
@@ -256,7 +264,7 @@ impl Renderer {
         sections.push(last);
         let mut lines = Vec::new();
         // Plain lines came before; a blank one sets the end apart.
-        let mut apart = !self.is_live() && !self.model.rows.is_empty();
+        let mut apart = !self.is_live() && self.spoke;
         for section in sections.into_iter().filter(|section| !section.is_empty()) {
             if apart {
                 lines.push(Line::default());
@@ -353,6 +361,7 @@ impl Renderer {
         if lines.is_empty() {
             return;
         }
+        self.spoke = true;
         let text: String = lines.iter().map(|line| line.render(self.out.paint) + "\n").collect();
         let _ = self.out.to.write_all(text.as_bytes());
         let _ = self.out.to.flush();

@@ -194,12 +194,18 @@ fn render(model: &Model, entries: &[Entry], layout: Layout) -> Vec<Line> {
     let wide = entries.iter().zip(&names).map(|(entry, name)| width(&entry.before) + width(name));
     let most = layout.columns.map_or(usize::MAX, |columns| (columns / 2).max(columns.saturating_sub(50)));
     let column = wide.max().unwrap_or(0).min(most);
+    let states: Vec<Standing> =
+        entries.iter().map(|entry| state(&model.rows[entry.place], layout.now)).collect();
+    let word = MARGIN + column + 2;
+    let time = word + 1 + states.iter().map(|state| state.word.len()).max().unwrap_or(0).max(9);
+    let times = states.iter().map(|state| state.time.len()).max().unwrap_or(0);
+    let columns = Columns { word, time, note: if times == 0 { time + 1 } else { time + times.max(5) + 1 } };
     let mut lines = Vec::new();
-    for (entry, name) in entries.iter().zip(names) {
+    for ((entry, name), state) in entries.iter().zip(names).zip(&states) {
         let row = &model.rows[entry.place];
         let room = column.saturating_sub(width(&entry.before));
         let name = fit(&name, room.max(8));
-        let mut line = headline(row, &entry.before, &name, MARGIN + column, layout);
+        let mut line = headline(row, state, &entry.before, &name, &columns);
         line.cut(layout.columns.unwrap_or(usize::MAX));
         lines.push(line);
         if layout.show.replacement_steps {
@@ -217,22 +223,30 @@ fn render(model: &Model, entries: &[Entry], layout: Layout) -> Vec<Line> {
     lines
 }
 
-fn headline(row: &Row, before: &str, name: &str, column: usize, layout: Layout) -> Line {
-    let state = state(row, layout.now);
+fn headline(row: &Row, state: &Standing, before: &str, name: &str, columns: &Columns) -> Line {
     let mut line = Line::new("  ").with(state.tone, format!("{:<3}", state.sign));
     line.push(Tone::Faint, before);
     line.push(if state.sign.is_empty() { Tone::Faint } else { Tone::Plain }, name);
-    line.pad(column + 2);
-    line.push(state.tone, format!("{:<10}", state.word));
-    line.push(Tone::Plain, format!("{:<6}", state.time));
+    line.pad(columns.word);
+    line.push(state.tone, state.word);
+    line.pad(columns.time);
+    line.push(Tone::Plain, state.time.clone());
+    line.pad(columns.note);
     let note = match row.status.as_deref().and_then(|status| message_lines(status).into_iter().next()) {
         Some(status) => status,
         None => row.note.clone(),
     };
     if !note.is_empty() {
-        line.push(Tone::Faint, format!("  {note}"));
+        line.push(Tone::Faint, note);
     }
     line
+}
+
+/// Where the parts of a line begin.
+struct Columns {
+    word: usize,
+    time: usize,
+    note: usize,
 }
 
 /// How a resource stands.

@@ -46,7 +46,7 @@ struct Prelude<'e> {
 struct FailedShape<'e> {
     metadata: Metadata<'e>,
     status: u8,
-    steps: u8,
+    steps: usize,
 }
 
 #[derive(Serialize)]
@@ -124,18 +124,18 @@ struct SummaryShape {
     result: &'static str,
 }
 
-/// An event as one line of JSON, without the line break.
-pub(in crate::display) fn event_line(event: &Event, cancelled: bool, stamp: Stamp) -> String {
+/// An event as one line of JSON, without the line break. `ended` is how many steps ended well so far.
+pub(in crate::display) fn event_line(event: &Event, cancelled: bool, ended: usize, stamp: Stamp) -> String {
     line(
         stamp,
         match event {
             Event::StepStarted(step) => Shape::ResourcePreEvent(step_shape(step, step.op)),
             Event::StepDone(step) => Shape::ResOutputsEvent(step_shape(step, step.result.unwrap_or(step.op))),
-            // The status says that nothing more is known of the resource; it has always been one step.
             Event::StepFailed(step) => Shape::ResOpFailedEvent(FailedShape {
                 metadata: metadata(step, step.op),
-                status: 0,
-                steps: 0,
+                // One that is there but not ready failed in part.
+                status: step.new.as_ref().is_some_and(|state| !state.record.init_errors.is_empty()).into(),
+                steps: ended,
             }),
             Event::Diagnostic(diagnostic) => Shape::DiagnosticEvent(diagnostic_shape(diagnostic)),
             Event::Summary(summary) => Shape::SummaryEvent(summary_shape(summary, cancelled)),
