@@ -54,6 +54,13 @@ pub(super) struct Message {
     stream: i32,
 }
 
+impl Message {
+    /// How much of it came in whole lines; more of the last one may follow.
+    pub(super) fn whole(&self) -> usize {
+        if self.stream == 0 { self.text.len() } else { self.text.rfind('\n').map_or(0, |at| at + 1) }
+    }
+}
+
 /// A resource.
 #[derive(Debug)]
 pub(super) struct Row {
@@ -327,7 +334,9 @@ impl Model {
             return;
         }
         let parent = self.place(parent);
-        if self.rows[place].parent == Some(parent) || self.is_below(parent, place) {
+        let known = self.rows[place].parent == Some(parent);
+        // What has no children is nobody's ancestor, so that the usual case takes no walk.
+        if known || (!self.rows[place].children.is_empty() && self.is_below(parent, place)) {
             return;
         }
         if let Some(before) = self.rows[place].parent {

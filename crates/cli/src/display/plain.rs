@@ -44,7 +44,7 @@ impl Plain {
     ) -> Vec<Line> {
         match touched {
             Touched::Nothing | Touched::Began(_) => Vec::new(),
-            Touched::Said(place) => self.messages(model, place),
+            Touched::Said(place) => self.messages(model, place, false),
             Touched::Ended(place, op) => {
                 let row = &model.rows[place];
                 if !is_shown(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
@@ -92,21 +92,32 @@ impl Plain {
         lines
     }
 
-    /// The messages of a resource, or of none, that were not told yet.
-    fn messages(&mut self, model: &Model, place: Option<usize>) -> Vec<Line> {
+    /// What is left of messages that did not end with a line break.
+    pub(super) fn rest(&mut self, model: &Model) -> Vec<Line> {
+        let mut places: Vec<Option<usize>> = self.said.keys().copied().collect();
+        places.sort();
+        places.into_iter().flat_map(|place| self.messages(model, place, true)).collect()
+    }
+
+    /// The messages of a resource, or of none, that were not told yet; of the last one its whole lines, or all at the
+    /// end.
+    fn messages(&mut self, model: &Model, place: Option<usize>, end: bool) -> Vec<Line> {
         let messages = match place {
             Some(place) => &model.rows[place].messages,
             None => &model.messages,
         };
         let (count, length) = self.said.get(&place).copied().unwrap_or_default();
         let mut lines = Vec::new();
+        let mut reached = length;
         for (index, message) in messages.iter().enumerate().skip(count.saturating_sub(1)) {
             let told = if index + 1 == count { length } else { 0 };
-            if told >= message.text.len() {
+            let known = if end || index + 1 < messages.len() { message.text.len() } else { message.whole() };
+            reached = known.max(told);
+            if told >= known {
                 continue;
             }
             let mut rest = message.clone();
-            rest.text = message.text[told..].to_owned();
+            rest.text = message.text[told..known].to_owned();
             for (number, (tone, text)) in worded(&rest).into_iter().enumerate() {
                 let prefix = match place {
                     Some(place) if number == 0 => format!("{}: ", label(&model.rows[place], self.show)),
@@ -116,7 +127,7 @@ impl Plain {
                 lines.push(Line::new(format!("    {prefix}")).with(tone, text));
             }
         }
-        self.said.insert(place, (messages.len(), messages.last().map_or(0, |message| message.text.len())));
+        self.said.insert(place, (messages.len(), reached));
         lines
     }
 

@@ -46,7 +46,7 @@ impl Shown {
 
     /// How many resources failed.
     pub(crate) fn failures(&self) -> usize {
-        self.model.failures().count()
+        self.model.failures().filter(|row| !row.is_stack()).count()
     }
 
     /// Every change in full, for who asks for details before saying yes.
@@ -223,6 +223,10 @@ impl Renderer {
             let text = digest.text();
             let _ = writeln!(self.out.to, "{text}");
         }
+        if let View::Plain(plain) = &mut self.view {
+            let rest = plain.rest(&self.model);
+            self.print(&rest);
+        }
         if matches!(self.view, View::Live(_) | View::Plain(_)) {
             let lines = self.ending(closing, now);
             self.clear();
@@ -278,7 +282,7 @@ impl Renderer {
     /// What failed, again: it may stand far above in a log.
     fn failures(&self) -> Vec<Line> {
         let mut lines = Vec::new();
-        for row in self.model.failures() {
+        for row in self.model.failures().filter(|row| !row.is_stack()) {
             let mut line = Line::toned(Tone::Error, "!   ").with(Tone::Plain, label(row, self.show));
             let error = row
                 .messages

@@ -80,24 +80,30 @@ impl Display {
         let _ = self.sender.send(Message::Cancelling(level));
     }
 
-    /// Shows how it ended, when everything before is shown.
+    /// Shows how it ended, when everything before is shown. An event log that is a stream must not need the thread
+    /// that waits here.
     pub(crate) fn close(mut self, closing: Closing) -> Outcome<Shown> {
-        self.end(closing)
-    }
-
-    fn end(&mut self, closing: Closing) -> Outcome<Shown> {
-        let stopped = || Failure::general("the display stopped before the operation did");
-        let thread = self.thread.take().ok_or_else(stopped)?;
-        let _ = self.sender.send(Message::Close(closing));
+        let thread = self.end(closing).ok_or_else(stopped)?;
         thread.join().map_err(|_| stopped())
     }
+
+    /// Tells the thread to end.
+    fn end(&mut self, closing: Closing) -> Option<JoinHandle<Shown>> {
+        let _ = self.sender.send(Message::Close(closing));
+        self.thread.take()
+    }
+}
+
+fn stopped() -> Failure {
+    Failure::general("the display stopped before the operation did")
 }
 
 impl Drop for Display {
     /// A display that nobody closed shows what it knows.
     fn drop(&mut self) {
         if self.thread.is_some() {
-            let _ = self.end(Closing { ending: drystone_engine::Ending::Failed, ..Closing::default() });
+            let closing = Closing { ending: drystone_engine::Ending::Failed, ..Closing::default() };
+            let _ = self.end(closing).map(JoinHandle::join);
         }
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Layout {
 const MESSAGE_LINES: usize = 4;
 /// Where the branches begin.
 const MARGIN: usize = 5;
+/// How many columns of branches there are before deeper ones stand below each other.
+const DEEPEST: usize = 45;
 
 /// A resource's name as it is shown.
 pub(super) fn label(row: &Row, show: Show) -> String {
@@ -90,18 +92,19 @@ fn choose(model: &Model, layout: Layout) -> (HashSet<usize>, usize) {
         (!row.failed(), row.running().is_none(), std::cmp::Reverse(place))
     });
     let mut taken = 0;
-    let mut drawn = 0;
-    for place in by_interest {
+    for (drawn, place) in by_interest.into_iter().enumerate() {
         let mut more = HashSet::new();
         with_ancestors(model, place, &mut more);
         let lines: usize =
             more.difference(&chosen).map(|&place| 1 + shown_message_lines(&model.rows[place]).len()).sum();
         let reserve = usize::from(drawn + 1 < shown.len());
-        if taken + lines + reserve > room {
+        if taken + 1 + reserve > room {
             break;
         }
+        if taken + lines + reserve > room {
+            continue;
+        }
         taken += lines;
-        drawn += 1;
         chosen.extend(more);
     }
     let left_out = shown.iter().filter(|place| !chosen.contains(place)).count();
@@ -171,20 +174,28 @@ impl Branches<'_> {
         if let Some(stack) = self.chosen.iter().find(|&&place| self.model.rows[place].is_stack()) {
             self.entries.push(Entry { place: *stack, before: String::new(), below: "│ ".to_owned() });
         }
-        self.siblings(&roots, "");
+        self.siblings(&roots);
     }
 
-    fn siblings(&mut self, places: &[usize], before: &str) {
-        let drawn: Vec<usize> = places.iter().copied().filter(|place| self.chosen.contains(place)).collect();
-        for (index, &place) in drawn.iter().enumerate() {
-            let last = index + 1 == drawn.len();
+    /// Draws what stands under a place, depth first. Not by recursion: a chain of parents may be thousands long.
+    fn siblings(&mut self, places: &[usize]) {
+        let mut waiting = Vec::new();
+        self.push(places, "", &mut waiting);
+        while let Some((place, before, last)) = waiting.pop() {
             let (corner, stem) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-            let children: Vec<usize> = self.model.rows[place].children.clone();
+            let children = &self.model.rows[place].children;
             let leads_on = children.iter().any(|child| self.chosen.contains(child));
             let below = format!("{before}{}{}", &stem[..stem.len() - 1], if leads_on { " │ " } else { "" });
             self.entries.push(Entry { place, before: format!("{before}{corner}"), below });
-            self.siblings(&children, &format!("{before}{stem}"));
+            let deeper = if width(&before) < DEEPEST { format!("{before}{stem}") } else { before };
+            self.push(children, &deeper, &mut waiting);
         }
+    }
+
+    /// Puts the chosen ones of some siblings on the stack, the first on top.
+    fn push(&self, places: &[usize], before: &str, waiting: &mut Vec<(usize, String, bool)>) {
+        let chosen = places.iter().copied().filter(|place| self.chosen.contains(place)).rev();
+        waiting.extend(chosen.enumerate().map(|(index, place)| (place, before.to_owned(), index == 0)));
     }
 }
 

@@ -255,7 +255,7 @@ fn the_stream_of_an_update_has_no_default_providers_and_ends_with_cancel() {
     let mut stage = Stage::new(Mode::Events);
     stage.closing.ending = drystone_engine::Ending::Failed;
     let text = stage.play(script);
-    assert!(text.contains("red\\u2028"));
+    assert!(text.contains("red\\u2028\\n"));
     let lines = lines(&text);
     let sequence: Vec<u64> = lines.iter().map(|line| line["sequence"].as_u64().unwrap()).collect();
     assert_eq!(sequence, [0, 3, 4, 5, 6, 7], "the log has the others");

@@ -50,7 +50,8 @@ fn messages_come_with_their_resource_when_they_come() {
     };
     let script = Script::default()
         .event(part("line one\n"))
-        .event(part("line two\n"))
+        .event(part("line two\nline "))
+        .event(part("three\nno end"))
         .begin(&thing)
         .say(&thing.urn, Severity::Warning, "old API")
         .say(&thing.urn, Severity::Debug, "not shown")

@@ -62,6 +62,23 @@ fn a_frame_of_a_large_tree_fits_between_two_frames() {
 }
 
 #[test]
+fn a_chain_of_five_thousand_parents_ends() {
+    let mut script = Script::default();
+    let mut parent = stack();
+    for number in 0..5_000 {
+        let this = urn("a:b:Thing", &format!("c{number}"));
+        script =
+            script.run(&step(Op::Create, None, Some(under(&parent, state(&this, PropertyMap::new())))), 0);
+        parent = this;
+    }
+    let began = Instant::now();
+    let text = Stage::new(Mode::Live).size(200, 30).play(script.finish(true, [(Op::Create, 5_000)]));
+    println!("a chain of 5,000 in {:?}", began.elapsed());
+    assert!(text.contains("c4999 ") && text.len() < 4_000_000, "{} bytes", text.len());
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
 fn a_value_of_fifty_megabytes_holds_nobody_up() {
     let large = |letter: &str| properties([("body", Value::from(letter.repeat(50 << 20)))]);
     let lines = |letter: &str| properties([("body", Value::from(format!("{letter}\n").repeat(5 << 20)))]);
