@@ -63,6 +63,8 @@ pub(super) fn outputs(old: &BTreeMap<String, Value>, new: &BTreeMap<String, Valu
         match (before.get(key), after.get(key)) {
             (Some(old), Some(new)) if old.same_as(new) => writer.value(Sign::None, &name, new, "", ""),
             (Some(old), Some(new)) => writer.update(&name, old, new, "", ""),
+            // That everything is new goes without saying.
+            (None, Some(new)) if before.is_empty() => writer.value(Sign::None, &name, new, "", ""),
             (None, Some(new)) => writer.value(Sign::Add, &name, new, "", ""),
             (Some(old), None) => writer.value(Sign::Delete, &name, old, "", ""),
             (None, None) => {}

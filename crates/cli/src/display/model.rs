@@ -306,9 +306,12 @@ impl Model {
                 && message.stream == diagnostic.stream
                 && message.severity == diagnostic.severity
         };
+        // Warnings of several plugins or resources often say the same; once is enough.
+        let again = |message: &Message| message.severity == Severity::Warning && message.text == text;
+        let repeated = diagnostic.severity == Severity::Warning && messages.iter().any(again);
         match messages.last_mut().filter(part) {
             Some(message) => message.text.push_str(&text),
-            None if text.trim().is_empty() => return Touched::Nothing,
+            None if text.trim().is_empty() || repeated => return Touched::Nothing,
             None => messages.push(Message {
                 severity: diagnostic.severity,
                 text: text.into_owned(),

@@ -3,7 +3,7 @@
 use super::diff::{Form, body};
 use super::model::{Model, Row, Touched};
 use super::text::{Line, Tone, duration};
-use super::tree::{Show, is_shown, label, state, worded};
+use super::tree::{Show, is_shown, is_told, label, state, worded};
 use super::words::Kind;
 use drystone_engine::{Op, StepEvent};
 use std::collections::{HashMap, HashSet};
@@ -47,7 +47,7 @@ impl Plain {
             Touched::Said(place) => self.messages(model, place, false),
             Touched::Ended(place, op) => {
                 let row = &model.rows[place];
-                if !is_shown(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
+                if !is_told(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
                     return Vec::new();
                 }
                 self.ended(row, place, op, event, now)

@@ -12,9 +12,8 @@ use super::summary::{Closing, hints, summary};
 use super::text::{Line, Paint, Tone, message_lines, printable};
 use super::tree::{Layout, Show, label, tree, worded};
 use super::values::Secrets;
-use drystone_engine::{CancelLevel, Ending, Event, Op};
+use drystone_engine::{CancelLevel, Ending, Event};
 use drystone_model::SECRET_MASK;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
@@ -39,16 +38,6 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// How many steps of each kind were done, or would be.
-    pub(crate) fn changes(&self) -> BTreeMap<Op, usize> {
-        self.model.counts()
-    }
-
-    /// How many resources failed.
-    pub(crate) fn failures(&self) -> usize {
-        self.model.failures().filter(|row| !row.is_stack()).count()
-    }
-
     /// Every change in full, for who asks for details before saying yes.
     pub(crate) fn details(&self) -> String {
         let mut lines = blocks(&self.model, self.show, self.form, self.now);
@@ -141,18 +130,6 @@ impl Renderer {
             self.spoke = false;
         } else if self.is_live() {
             self.draw(Duration::ZERO);
-        }
-    }
-
-    /// Adds to the heading.
-    pub(super) fn about(&mut self, detail: String, now: Duration) {
-        match self.view {
-            View::Plain(_) => self.print(&[Line::toned(Tone::Faint, format!("  {}", printable(&detail)))]),
-            View::Live(_) => {
-                self.opening.details.push(detail);
-                self.draw(now);
-            }
-            View::Events | View::Digest(_) => {}
         }
     }
 

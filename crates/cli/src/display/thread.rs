@@ -19,7 +19,6 @@ const TICK: Duration = Duration::from_millis(500);
 
 enum Message {
     Event(Event, i64),
-    About(String),
     Say(String),
     Cancelling(CancelLevel),
     Close(Closing),
@@ -63,11 +62,6 @@ impl Display {
     /// Where the engine sends what happens.
     pub(crate) fn events(&self) -> Arc<dyn EventSink> {
         Arc::new(Sink(self.sender.clone()))
-    }
-
-    /// Adds to the heading what became known since: `lease 7`.
-    pub(crate) fn about(&self, detail: impl Into<String>) {
-        let _ = self.sender.send(Message::About(detail.into()));
     }
 
     /// Prints something of the command itself without disturbing what is drawn.
@@ -147,7 +141,6 @@ fn run(mut renderer: Renderer, receiver: &Receiver<Message>) -> Shown {
 fn take(renderer: &mut Renderer, message: Message, now: Duration) {
     match message {
         Message::Event(event, timestamp) => renderer.event(event, timestamp, now),
-        Message::About(detail) => renderer.about(detail, now),
         Message::Say(text) => renderer.say(&text, now),
         Message::Cancelling(level) => renderer.cancelling(level),
         Message::Close(_) => {}

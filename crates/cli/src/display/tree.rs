@@ -49,7 +49,12 @@ pub(super) fn label(row: &Row, show: Show) -> String {
 
 /// Whether a resource is shown for its own sake.
 pub(super) fn is_shown(row: &Row, show: Show) -> bool {
-    if row.failed() || !row.messages.is_empty() {
+    !row.messages.is_empty() || is_told(row, show)
+}
+
+/// Whether what happens to a resource is worth a line.
+pub(super) fn is_told(row: &Row, show: Show) -> bool {
+    if row.failed() {
         return true;
     }
     if row.is_default_provider() {

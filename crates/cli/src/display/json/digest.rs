@@ -5,7 +5,7 @@ use super::state::{StackProperties, preview_state};
 use crate::display::model::{is_default_provider, is_stack};
 use crate::display::tree::Show;
 use drystone_engine::{Event, Op, Severity, StepEvent, Summary};
-use drystone_model::{Resource, Urn};
+use drystone_model::{Properties, Resource, Urn};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -114,7 +114,11 @@ impl Digest {
         if step.op == Op::Refresh {
             self.refreshing.insert(step.urn.clone());
         }
-        let made = self.step(step, step.op);
+        let mut made = self.step(step, step.op);
+        // One that changes nothing has no outputs yet when it begins.
+        if let Some(state) = made.new_state.as_mut().filter(|_| step.op == Op::Same) {
+            state.outputs = Properties::default();
+        }
         self.steps.push(made);
     }
 

@@ -135,7 +135,7 @@ pub(in crate::display) fn event_line(event: &Event, cancelled: bool, ended: usiz
     line(
         stamp,
         match event {
-            Event::StepStarted(step) => Shape::Started(step_shape(step, step.op)),
+            Event::StepStarted(step) => Shape::Started(begun(step)),
             Event::StepDone(step) => Shape::Done(step_shape(step, step.result.unwrap_or(step.op))),
             Event::StepFailed(step) => Shape::Failed(FailedShape {
                 metadata: metadata(step, step.op),
@@ -170,6 +170,15 @@ fn line(stamp: Stamp, event: Shape<'_>) -> String {
 
 fn step_shape(step: &StepEvent, op: Op) -> StepShape<'_> {
     StepShape { metadata: metadata(step, op), planning: step.planning }
+}
+
+/// What is known of a step when it begins. One that changes nothing has no outputs yet.
+fn begun(step: &StepEvent) -> StepShape<'_> {
+    let mut shape = step_shape(step, step.op);
+    if let Some(new) = shape.metadata.new.as_mut().filter(|_| step.op == Op::Same) {
+        new.without_outputs();
+    }
+    shape
 }
 
 fn metadata(step: &StepEvent, op: Op) -> Metadata<'_> {

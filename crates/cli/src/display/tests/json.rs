@@ -265,6 +265,23 @@ fn the_stream_of_an_update_has_no_default_providers_and_ends_with_cancel() {
 }
 
 #[test]
+fn what_stays_the_same_has_no_outputs_when_it_begins() {
+    let kept = state(&urn("a:b:C", "c"), properties([("size", drystone_model::Value::from(1_i64))]));
+    let kept = step(Op::Same, Some(kept.clone()), Some(kept));
+    let text = Stage::new(Mode::Events).play(Script::default().run(&kept, 0));
+    let lines = lines(&text);
+    let outputs = |line: &Value, event: &str, state: &str| line[event]["metadata"][state]["outputs"].clone();
+    assert_eq!(outputs(&lines[1], "resourcePreEvent", "old"), serde_json::json!({"size": 1}));
+    assert_eq!(outputs(&lines[1], "resourcePreEvent", "new"), serde_json::json!({}));
+    assert_eq!(outputs(&lines[2], "resOutputsEvent", "new"), serde_json::json!({"size": 1}));
+    let mut stage = Stage::new(Mode::Digest).preview();
+    stage.options.show.sames = true;
+    let whole: Value = serde_json::from_str(&stage.play(Script::default().run(&kept, 0))).unwrap();
+    assert_eq!(whole["steps"][0]["oldState"]["outputs"], serde_json::json!({"size": 1}));
+    assert_eq!(whole["steps"][0]["newState"]["outputs"], Value::Null);
+}
+
+#[test]
 fn a_cancelled_update_says_so() {
     let written = Written::default();
     let (mut renderer, closing) = Stage::new(Mode::Events).renderer(&written);

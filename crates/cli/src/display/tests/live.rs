@@ -304,13 +304,12 @@ fn what_the_command_says_stays_above_the_tree() {
     renderer.open(0);
     renderer.event(Event::StepStarted(thing), 0, Duration::ZERO);
     renderer.tick(Duration::ZERO);
-    renderer.about("lease 7".to_owned(), Duration::ZERO);
     renderer.say("cancelling: waiting for what runs", Duration::from_secs(1));
     let mut terminal = Terminal::new(100, 30);
     terminal.write(&written.text());
     assert_eq!(
         terminal.text(),
-        "cancelling: waiting for what runs\nUpdating shop/prod  (lease 7)\n\n  +  └─ a:b:C c  creating  1s\n\n  1 running   1s\n"
+        "cancelling: waiting for what runs\nUpdating shop/prod\n\n  +  └─ a:b:C c  creating  1s\n\n  1 running   1s\n"
     );
     renderer.close(&closing, 0, Duration::from_secs(2));
 }

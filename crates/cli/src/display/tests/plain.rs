@@ -54,6 +54,7 @@ fn messages_come_with_their_resource_when_they_come() {
         .event(part("three\nno end"))
         .begin(&thing)
         .say(&thing.urn, Severity::Warning, "old API")
+        .say(&thing.urn, Severity::Warning, "old API")
         .say(&thing.urn, Severity::Debug, "not shown")
         .say(&thing.urn, Severity::Error, "AccessDenied:\n\tnot authorized\n")
         .fail(&thing, 1000)

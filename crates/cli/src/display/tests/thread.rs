@@ -25,13 +25,12 @@ fn events_of_many_threads_are_all_shown_before_the_end() {
         }
     });
     display.say("almost");
-    let shown = display.close(Closing::default()).unwrap();
+    display.close(Closing::default()).unwrap();
     let text = written.text();
     assert_eq!(text.matches("  created  ").count(), 400);
     assert!(text.starts_with("Updating shop/prod\n"));
     assert!(text.contains("\nalmost\n"));
-    assert_eq!(shown.changes()[&Op::Create], 400);
-    assert_eq!(shown.failures(), 0);
+    assert!(text.contains("400 changed (+ 400 created)"), "{text}");
 }
 
 #[test]
