@@ -5,7 +5,6 @@ mod backend;
 mod canonical_properties;
 mod commands;
 mod context;
-#[allow(dead_code, unused_imports, reason = "the commands that open it come next")]
 mod display;
 mod edit;
 mod moments;

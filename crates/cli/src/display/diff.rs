@@ -37,6 +37,7 @@ pub(super) fn body(step: &StepEvent, form: Form) -> Vec<Line> {
     let mut writer = Writer { form, lines: Vec::new() };
     match (step.op, &step.old, &step.new) {
         (Op::Same | Op::Read | Op::ReadReplacement, _, _) => {}
+        (Op::Refresh, _, _) if matches!(step.result, None | Some(Op::Same)) => {}
         (_, Some(old), None) => writer.whole(How::Delete, old),
         (_, None, Some(new)) => writer.whole(How::Add, new),
         _ => {
@@ -62,6 +63,8 @@ pub(super) fn outputs(old: &BTreeMap<String, Value>, new: &BTreeMap<String, Valu
         match (before.get(key), after.get(key)) {
             (Some(old), Some(new)) if old.same_as(new) => writer.value(Sign::None, &name, new, "", ""),
             (Some(old), Some(new)) => writer.update(&name, old, new, "", ""),
+            // That everything is new goes without saying.
+            (None, Some(new)) if before.is_empty() => writer.value(Sign::None, &name, new, "", ""),
             (None, Some(new)) => writer.value(Sign::Add, &name, new, "", ""),
             (Some(old), None) => writer.value(Sign::Delete, &name, old, "", ""),
             (None, None) => {}
@@ -316,7 +319,7 @@ impl Writer {
     }
 
     fn scalar(&self, value: &Value) -> String {
-        inline(value, if self.form.whole { usize::MAX - 1 } else { LETTERS })
+        inline(value, if self.form.whole { usize::MAX } else { LETTERS })
     }
 
     fn entries(&self) -> usize {

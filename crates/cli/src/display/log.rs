@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) trait EventStream: Send {
     /// Takes one event, without a line break. Must not wait for its reader for long.
     fn send(&mut self, event: String);
-    /// Ends the stream and waits until its reader has everything.
+    /// Ends the stream and waits until its reader has everything, by a thread of its own: the engine's is waiting.
     fn close(self: Box<Self>);
 }
 

@@ -54,6 +54,13 @@ pub(super) struct Message {
     stream: i32,
 }
 
+impl Message {
+    /// How much of it came in whole lines; more of the last one may follow.
+    pub(super) fn whole(&self) -> usize {
+        if self.stream == 0 { self.text.len() } else { self.text.rfind('\n').map_or(0, |at| at + 1) }
+    }
+}
+
 /// A resource.
 #[derive(Debug)]
 pub(super) struct Row {
@@ -73,6 +80,8 @@ pub(super) struct Row {
     pub(super) note: String,
     /// The step that tells most, for a full diff.
     pub(super) telling: Option<StepEvent>,
+    /// The kind of step that the note is from.
+    noted: Option<Op>,
 }
 
 impl Row {
@@ -86,6 +95,7 @@ impl Row {
             status: None,
             note: String::new(),
             telling: None,
+            noted: None,
         }
     }
 
@@ -250,6 +260,15 @@ impl Model {
     /// Keeps what a step says of its changes, unless another said more.
     fn tell(&mut self, place: usize, event: &StepEvent) {
         let row = &mut self.rows[place];
+        if event.op == Op::Refresh && event.result.is_none() {
+            return;
+        }
+        // Inputs are known when a step begins, except those that are read; comparing large ones twice takes its time.
+        if row.noted == Some(event.op)
+            && !matches!(event.op, Op::Refresh | Op::Import | Op::ImportReplacement)
+        {
+            return;
+        }
         let kind = Kind::of(event.op, event.result);
         let partial = matches!(event.op, Op::DeleteReplaced | Op::DiscardReplaced) || kind < row.kind();
         if partial && (row.telling.is_some() || !row.note.is_empty()) {
@@ -258,6 +277,7 @@ impl Model {
         let words = note(event, self.keep.secrets);
         if !words.is_empty() || kind == row.kind() {
             row.note = words;
+            row.noted = Some(event.op);
         }
         if self.keep.steps && kind != Kind::Same {
             row.telling = Some(event.clone());
@@ -286,9 +306,12 @@ impl Model {
                 && message.stream == diagnostic.stream
                 && message.severity == diagnostic.severity
         };
+        // Warnings of several plugins or resources often say the same; once is enough.
+        let again = |message: &Message| message.severity == Severity::Warning && message.text == text;
+        let repeated = diagnostic.severity == Severity::Warning && messages.iter().any(again);
         match messages.last_mut().filter(part) {
             Some(message) => message.text.push_str(&text),
-            None if text.trim().is_empty() => return Touched::Nothing,
+            None if text.trim().is_empty() || repeated => return Touched::Nothing,
             None => messages.push(Message {
                 severity: diagnostic.severity,
                 text: text.into_owned(),
@@ -314,7 +337,9 @@ impl Model {
             return;
         }
         let parent = self.place(parent);
-        if self.rows[place].parent == Some(parent) || self.is_below(parent, place) {
+        let known = self.rows[place].parent == Some(parent);
+        // What has no children is nobody's ancestor, so that the usual case takes no walk.
+        if known || (!self.rows[place].children.is_empty() && self.is_below(parent, place)) {
             return;
         }
         if let Some(before) = self.rows[place].parent {

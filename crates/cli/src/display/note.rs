@@ -15,6 +15,7 @@ pub(super) fn note(step: &StepEvent, secrets: Secrets) -> String {
     match step.op {
         Op::Delete | Op::DeleteReplaced if retains(step) => "[retain]".to_owned(),
         Op::Same => protection(step),
+        Op::Refresh if step.result != Some(Op::Update) => String::new(),
         Op::Create | Op::Delete | Op::DeleteReplaced | Op::Read | Op::Discard | Op::DiscardReplaced => {
             String::new()
         }

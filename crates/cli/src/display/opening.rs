@@ -17,7 +17,7 @@ pub(crate) struct Opening {
     pub(crate) dry_run: bool,
     /// The stack, as the user names it.
     pub(crate) stack: String,
-    /// What else is worth saying: `lease 7`, `214 resources`. May come later, by [`super::Display::about`].
+    /// What else is worth saying: `lease 7`, `214 resources`.
     pub(crate) details: Vec<String>,
     /// The configuration by `namespace:name`.
     pub(crate) config: BTreeMap<String, ConfigValue>,

@@ -3,7 +3,7 @@
 use super::diff::{Form, body};
 use super::model::{Model, Row, Touched};
 use super::text::{Line, Tone, duration};
-use super::tree::{Show, is_shown, label, state, worded};
+use super::tree::{Show, is_shown, is_told, label, state, worded};
 use super::words::Kind;
 use drystone_engine::{Op, StepEvent};
 use std::collections::{HashMap, HashSet};
@@ -44,10 +44,10 @@ impl Plain {
     ) -> Vec<Line> {
         match touched {
             Touched::Nothing | Touched::Began(_) => Vec::new(),
-            Touched::Said(place) => self.messages(model, place),
+            Touched::Said(place) => self.messages(model, place, false),
             Touched::Ended(place, op) => {
                 let row = &model.rows[place];
-                if !is_shown(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
+                if !is_told(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
                     return Vec::new();
                 }
                 self.ended(row, place, op, event, now)
@@ -64,6 +64,7 @@ impl Plain {
         now: Duration,
     ) -> Vec<Line> {
         self.reminded.remove(&place);
+        let beside = if self.diff.is_some() { Beside::Nothing } else { Beside::Note };
         let clears = matches!(op, Op::DeleteReplaced | Op::DiscardReplaced);
         if clears && !row.failed() {
             // A preview says it with the replacement; a real one is worth a line.
@@ -71,7 +72,7 @@ impl Plain {
                 return Vec::new();
             }
             if row.planned() {
-                return vec![headline(row, self.show, now)];
+                return vec![headline(row, self.show, beside, now)];
             }
             let took = event.map_or(Duration::ZERO, |event| event.duration);
             let line = Line::toned(Tone::Removed, "-   ").with(Tone::Plain, label(row, self.show));
@@ -84,28 +85,39 @@ impl Plain {
         if !self.told.insert(place) && !row.failed() {
             return Vec::new();
         }
-        let mut lines = vec![headline(row, self.show, now)];
+        let mut lines = vec![headline(row, self.show, beside, now)];
         if let (Some(form), Some(event)) = (self.diff, row.telling.as_ref()) {
             lines.extend(body(event, form).into_iter().map(|line| line.indented(INDENT)));
         }
         lines
     }
 
-    /// The messages of a resource, or of none, that were not told yet.
-    fn messages(&mut self, model: &Model, place: Option<usize>) -> Vec<Line> {
+    /// What is left of messages that did not end with a line break.
+    pub(super) fn rest(&mut self, model: &Model) -> Vec<Line> {
+        let mut places: Vec<Option<usize>> = self.said.keys().copied().collect();
+        places.sort();
+        places.into_iter().flat_map(|place| self.messages(model, place, true)).collect()
+    }
+
+    /// The messages of a resource, or of none, that were not told yet; of the last one its whole lines, or all at the
+    /// end.
+    fn messages(&mut self, model: &Model, place: Option<usize>, end: bool) -> Vec<Line> {
         let messages = match place {
             Some(place) => &model.rows[place].messages,
             None => &model.messages,
         };
         let (count, length) = self.said.get(&place).copied().unwrap_or_default();
         let mut lines = Vec::new();
+        let mut reached = length;
         for (index, message) in messages.iter().enumerate().skip(count.saturating_sub(1)) {
             let told = if index + 1 == count { length } else { 0 };
-            if told >= message.text.len() {
+            let known = if end || index + 1 < messages.len() { message.text.len() } else { message.whole() };
+            reached = known.max(told);
+            if told >= known {
                 continue;
             }
             let mut rest = message.clone();
-            rest.text = message.text[told..].to_owned();
+            rest.text = message.text[told..known].to_owned();
             for (number, (tone, text)) in worded(&rest).into_iter().enumerate() {
                 let prefix = match place {
                     Some(place) if number == 0 => format!("{}: ", label(&model.rows[place], self.show)),
@@ -115,7 +127,7 @@ impl Plain {
                 lines.push(Line::new(format!("    {prefix}")).with(tone, text));
             }
         }
-        self.said.insert(place, (messages.len(), messages.last().map_or(0, |message| message.text.len())));
+        self.said.insert(place, (messages.len(), reached));
         lines
     }
 
@@ -149,7 +161,7 @@ pub(super) fn blocks(model: &Model, show: Show, form: Form, now: Duration) -> Ve
         if row.is_stack() && row.kind() == Kind::Same {
             continue;
         }
-        lines.push(headline(row, show, now));
+        lines.push(headline(row, show, Beside::Nothing, now));
         if let Some(event) = &row.telling {
             lines.extend(body(event, form).into_iter().map(|line| line.indented(INDENT)));
         }
@@ -162,7 +174,16 @@ pub(super) fn blocks(model: &Model, show: Show, form: Form, now: Duration) -> Ve
 /// How far what belongs to a resource stands to the right of it.
 const INDENT: &str = "      ";
 
-fn headline(row: &Row, show: Show, now: Duration) -> Line {
+/// What stands beside a resource.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// What changes, in a few words.
+    Note,
+    /// Nothing, because the whole diff stands below.
+    Nothing,
+}
+
+fn headline(row: &Row, show: Show, beside: Beside, now: Duration) -> Line {
     let standing = state(row, now);
     let mut line = Line::toned(standing.tone, format!("{:<4}", standing.sign));
     line.push(Tone::Plain, label(row, show));
@@ -170,7 +191,8 @@ fn headline(row: &Row, show: Show, now: Duration) -> Line {
     if !standing.time.is_empty() {
         line.push(Tone::Plain, format!("  {}", standing.time));
     }
-    if !row.note.is_empty() {
+    let mark = row.note.starts_with('[');
+    if !row.note.is_empty() && (beside == Beside::Note || mark || row.telling.is_none()) {
         line.push(Tone::Faint, format!("  {}", row.note));
     }
     line

@@ -12,9 +12,8 @@ use super::summary::{Closing, hints, summary};
 use super::text::{Line, Paint, Tone, message_lines, printable};
 use super::tree::{Layout, Show, label, tree, worded};
 use super::values::Secrets;
-use drystone_engine::{CancelLevel, Ending, Event, Op};
+use drystone_engine::{CancelLevel, Ending, Event};
 use drystone_model::SECRET_MASK;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
@@ -39,16 +38,6 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// How many steps of each kind were done, or would be.
-    pub(crate) fn changes(&self) -> BTreeMap<Op, usize> {
-        self.model.counts()
-    }
-
-    /// How many resources failed.
-    pub(crate) fn failures(&self) -> usize {
-        self.model.failures().count()
-    }
-
     /// Every change in full, for who asks for details before saying yes.
     pub(crate) fn details(&self) -> String {
         let mut lines = blocks(&self.model, self.show, self.form, self.now);
@@ -80,6 +69,9 @@ pub(super) struct Renderer {
     secret_texts: Vec<String>,
     sequence: u64,
     cancelled: bool,
+    ended: usize,
+    /// Whether a line was printed below the heading.
+    spoke: bool,
 }
 
 impl Renderer {
@@ -116,6 +108,8 @@ impl Renderer {
             secret_texts,
             sequence: 0,
             cancelled: false,
+            ended: 0,
+            spoke: false,
         }
     }
 
@@ -133,20 +127,9 @@ impl Renderer {
             let more = self.below_heading();
             self.print(&more);
             self.print(&[Line::default()]);
+            self.spoke = false;
         } else if self.is_live() {
             self.draw(Duration::ZERO);
-        }
-    }
-
-    /// Adds to the heading.
-    pub(super) fn about(&mut self, detail: String, now: Duration) {
-        match self.view {
-            View::Plain(_) => self.print(&[Line::toned(Tone::Faint, format!("  {}", printable(&detail)))]),
-            View::Live(_) => {
-                self.opening.details.push(detail);
-                self.draw(now);
-            }
-            View::Events | View::Digest(_) => {}
         }
     }
 
@@ -171,10 +154,11 @@ impl Renderer {
     /// Takes an event.
     pub(super) fn event(&mut self, mut event: Event, timestamp: i64, now: Duration) {
         self.mask(&mut event);
-        let cancelled = self.cancelled;
+        let (cancelled, ended) = (self.cancelled, self.ended);
         let internal = matches!(&event, Event::StepStarted(step) | Event::StepDone(step)
             if is_default_provider(&step.urn));
-        self.json(timestamp, internal, |_, stamp| event_line(&event, cancelled, stamp));
+        self.json(timestamp, internal, |_, stamp| event_line(&event, cancelled, ended, stamp));
+        self.ended += usize::from(!internal && matches!(event, Event::StepDone(_)));
         if let View::Digest(digest) = &mut self.view {
             digest.take(&event);
         }
@@ -216,6 +200,10 @@ impl Renderer {
             let text = digest.text();
             let _ = writeln!(self.out.to, "{text}");
         }
+        if let View::Plain(plain) = &mut self.view {
+            let rest = plain.rest(&self.model);
+            self.print(&rest);
+        }
         if matches!(self.view, View::Live(_) | View::Plain(_)) {
             let lines = self.ending(closing, now);
             self.clear();
@@ -248,7 +236,8 @@ impl Renderer {
         if !self.suppress_outputs {
             sections.push(stack_outputs(&self.model, self.form));
         }
-        let mut last = vec![summary(&self.model, closing, now)];
+        let columns = if self.is_live() { (self.out.size)().columns } else { usize::MAX };
+        let mut last = summary(&self.model, closing, now, columns);
         if let Some(permalink) = closing.permalink.as_ref().filter(|_| self.permalink) {
             last.push(Line::new(format!("Permalink: {permalink}")));
         }
@@ -256,7 +245,7 @@ impl Renderer {
         sections.push(last);
         let mut lines = Vec::new();
         // Plain lines came before; a blank one sets the end apart.
-        let mut apart = !self.is_live() && !self.model.rows.is_empty();
+        let mut apart = !self.is_live() && self.spoke;
         for section in sections.into_iter().filter(|section| !section.is_empty()) {
             if apart {
                 lines.push(Line::default());
@@ -270,7 +259,7 @@ impl Renderer {
     /// What failed, again: it may stand far above in a log.
     fn failures(&self) -> Vec<Line> {
         let mut lines = Vec::new();
-        for row in self.model.failures() {
+        for row in self.model.failures().filter(|row| !row.is_stack()) {
             let mut line = Line::toned(Tone::Error, "!   ").with(Tone::Plain, label(row, self.show));
             let error = row
                 .messages
@@ -353,6 +342,7 @@ impl Renderer {
         if lines.is_empty() {
             return;
         }
+        self.spoke = true;
         let text: String = lines.iter().map(|line| line.render(self.out.paint) + "\n").collect();
         let _ = self.out.to.write_all(text.as_bytes());
         let _ = self.out.to.flush();

@@ -21,8 +21,37 @@ pub(crate) struct Closing {
     pub(crate) hints: Vec<String>,
 }
 
-/// The line that says what changed, what failed and what stayed.
-pub(super) fn summary(model: &Model, closing: &Closing, elapsed: Duration) -> Line {
+/// What changed, what failed and what stayed, then where the state is now; in one line where that fits.
+pub(super) fn summary(model: &Model, closing: &Closing, elapsed: Duration, columns: usize) -> Vec<Line> {
+    let line = counts(model, closing, elapsed);
+    let after = revision(closing);
+    if line.width() + GAP.len() + after.width() <= columns {
+        let gap = if after.width() == 0 { "" } else { GAP };
+        return vec![line.with(Tone::Plain, gap).joined(after)];
+    }
+    vec![line, after]
+}
+
+/// What stands between parts of a line.
+const GAP: &str = "   ";
+
+fn revision(closing: &Closing) -> Line {
+    let mut line = Line::default();
+    match closing.revision {
+        Some((Some(before), now)) if before != now => {
+            line.push(Tone::Plain, format!("revision {before} → {now}"));
+        }
+        Some((_, now)) => line.push(Tone::Plain, format!("revision {now}")),
+        None => {}
+    }
+    if let Some(undo) = &closing.undo {
+        let gap = if line.width() == 0 { "" } else { GAP };
+        line.push(Tone::Faint, format!("{gap}undo: {undo}"));
+    }
+    line
+}
+
+fn counts(model: &Model, closing: &Closing, elapsed: Duration) -> Line {
     let planned = model.summary.as_ref().is_some_and(|summary| summary.dry_run) || plans_only(model);
     let counts = model.counts();
     let failed = model.failures().filter(|row| !row.is_stack()).count();
@@ -63,16 +92,6 @@ pub(super) fn summary(model: &Model, closing: &Closing, elapsed: Duration) -> Li
     if !planned {
         let took = model.summary.as_ref().map_or(elapsed, |summary| summary.duration);
         line.push(Tone::Plain, format!(" in {}", duration(took)));
-    }
-    match closing.revision {
-        Some((Some(before), now)) if before != now => {
-            line.push(Tone::Plain, format!("   revision {before} → {now}"));
-        }
-        Some((_, now)) => line.push(Tone::Plain, format!("   revision {now}")),
-        None => {}
-    }
-    if let Some(undo) = &closing.undo {
-        line.push(Tone::Faint, format!("   undo: {undo}"));
     }
     line
 }

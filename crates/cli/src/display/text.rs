@@ -83,6 +83,12 @@ impl Line {
         self
     }
 
+    /// Both lines as one.
+    pub(super) fn joined(mut self, mut after: Self) -> Self {
+        self.0.append(&mut after.0);
+        self
+    }
+
     /// The same line, further to the right.
     pub(super) fn indented(mut self, prefix: &str) -> Self {
         self.0.insert(0, (Tone::Plain, prefix.to_owned()));

@@ -19,7 +19,6 @@ const TICK: Duration = Duration::from_millis(500);
 
 enum Message {
     Event(Event, i64),
-    About(String),
     Say(String),
     Cancelling(CancelLevel),
     Close(Closing),
@@ -65,11 +64,6 @@ impl Display {
         Arc::new(Sink(self.sender.clone()))
     }
 
-    /// Adds to the heading what became known since: `lease 7`.
-    pub(crate) fn about(&self, detail: impl Into<String>) {
-        let _ = self.sender.send(Message::About(detail.into()));
-    }
-
     /// Prints something of the command itself without disturbing what is drawn.
     pub(crate) fn say(&self, text: impl Into<String>) {
         let _ = self.sender.send(Message::Say(text.into()));
@@ -80,24 +74,30 @@ impl Display {
         let _ = self.sender.send(Message::Cancelling(level));
     }
 
-    /// Shows how it ended, when everything before is shown.
+    /// Shows how it ended, when everything before is shown. An event log that is a stream must not need the thread
+    /// that waits here.
     pub(crate) fn close(mut self, closing: Closing) -> Outcome<Shown> {
-        self.end(closing)
-    }
-
-    fn end(&mut self, closing: Closing) -> Outcome<Shown> {
-        let stopped = || Failure::general("the display stopped before the operation did");
-        let thread = self.thread.take().ok_or_else(stopped)?;
-        let _ = self.sender.send(Message::Close(closing));
+        let thread = self.end(closing).ok_or_else(stopped)?;
         thread.join().map_err(|_| stopped())
     }
+
+    /// Tells the thread to end.
+    fn end(&mut self, closing: Closing) -> Option<JoinHandle<Shown>> {
+        let _ = self.sender.send(Message::Close(closing));
+        self.thread.take()
+    }
+}
+
+fn stopped() -> Failure {
+    Failure::general("the display stopped before the operation did")
 }
 
 impl Drop for Display {
     /// A display that nobody closed shows what it knows.
     fn drop(&mut self) {
         if self.thread.is_some() {
-            let _ = self.end(Closing { ending: drystone_engine::Ending::Failed, ..Closing::default() });
+            let closing = Closing { ending: drystone_engine::Ending::Failed, ..Closing::default() };
+            let _ = self.end(closing).map(JoinHandle::join);
         }
     }
 }
@@ -141,7 +141,6 @@ fn run(mut renderer: Renderer, receiver: &Receiver<Message>) -> Shown {
 fn take(renderer: &mut Renderer, message: Message, now: Duration) {
     match message {
         Message::Event(event, timestamp) => renderer.event(event, timestamp, now),
-        Message::About(detail) => renderer.about(detail, now),
         Message::Say(text) => renderer.say(&text, now),
         Message::Cancelling(level) => renderer.cancelling(level),
         Message::Close(_) => {}

@@ -38,6 +38,8 @@ pub(super) struct Layout {
 const MESSAGE_LINES: usize = 4;
 /// Where the branches begin.
 const MARGIN: usize = 5;
+/// How many columns of branches there are before deeper ones stand below each other.
+const DEEPEST: usize = 45;
 
 /// A resource's name as it is shown.
 pub(super) fn label(row: &Row, show: Show) -> String {
@@ -47,7 +49,12 @@ pub(super) fn label(row: &Row, show: Show) -> String {
 
 /// Whether a resource is shown for its own sake.
 pub(super) fn is_shown(row: &Row, show: Show) -> bool {
-    if row.failed() || !row.messages.is_empty() {
+    !row.messages.is_empty() || is_told(row, show)
+}
+
+/// Whether what happens to a resource is worth a line.
+pub(super) fn is_told(row: &Row, show: Show) -> bool {
+    if row.failed() {
         return true;
     }
     if row.is_default_provider() {
@@ -90,18 +97,19 @@ fn choose(model: &Model, layout: Layout) -> (HashSet<usize>, usize) {
         (!row.failed(), row.running().is_none(), std::cmp::Reverse(place))
     });
     let mut taken = 0;
-    let mut drawn = 0;
-    for place in by_interest {
+    for (drawn, place) in by_interest.into_iter().enumerate() {
         let mut more = HashSet::new();
         with_ancestors(model, place, &mut more);
         let lines: usize =
             more.difference(&chosen).map(|&place| 1 + shown_message_lines(&model.rows[place]).len()).sum();
         let reserve = usize::from(drawn + 1 < shown.len());
-        if taken + lines + reserve > room {
+        if taken + 1 + reserve > room {
             break;
         }
+        if taken + lines + reserve > room {
+            continue;
+        }
         taken += lines;
-        drawn += 1;
         chosen.extend(more);
     }
     let left_out = shown.iter().filter(|place| !chosen.contains(place)).count();
@@ -171,20 +179,28 @@ impl Branches<'_> {
         if let Some(stack) = self.chosen.iter().find(|&&place| self.model.rows[place].is_stack()) {
             self.entries.push(Entry { place: *stack, before: String::new(), below: "│ ".to_owned() });
         }
-        self.siblings(&roots, "");
+        self.siblings(&roots);
     }
 
-    fn siblings(&mut self, places: &[usize], before: &str) {
-        let drawn: Vec<usize> = places.iter().copied().filter(|place| self.chosen.contains(place)).collect();
-        for (index, &place) in drawn.iter().enumerate() {
-            let last = index + 1 == drawn.len();
+    /// Draws what stands under a place, depth first. Not by recursion: a chain of parents may be thousands long.
+    fn siblings(&mut self, places: &[usize]) {
+        let mut waiting = Vec::new();
+        self.push(places, "", &mut waiting);
+        while let Some((place, before, last)) = waiting.pop() {
             let (corner, stem) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-            let children: Vec<usize> = self.model.rows[place].children.clone();
+            let children = &self.model.rows[place].children;
             let leads_on = children.iter().any(|child| self.chosen.contains(child));
             let below = format!("{before}{}{}", &stem[..stem.len() - 1], if leads_on { " │ " } else { "" });
             self.entries.push(Entry { place, before: format!("{before}{corner}"), below });
-            self.siblings(&children, &format!("{before}{stem}"));
+            let deeper = if width(&before) < DEEPEST { format!("{before}{stem}") } else { before };
+            self.push(children, &deeper, &mut waiting);
         }
+    }
+
+    /// Puts the chosen ones of some siblings on the stack, the first on top.
+    fn push(&self, places: &[usize], before: &str, waiting: &mut Vec<(usize, String, bool)>) {
+        let chosen = places.iter().copied().filter(|place| self.chosen.contains(place)).rev();
+        waiting.extend(chosen.enumerate().map(|(index, place)| (place, before.to_owned(), index == 0)));
     }
 }
 
@@ -194,12 +210,18 @@ fn render(model: &Model, entries: &[Entry], layout: Layout) -> Vec<Line> {
     let wide = entries.iter().zip(&names).map(|(entry, name)| width(&entry.before) + width(name));
     let most = layout.columns.map_or(usize::MAX, |columns| (columns / 2).max(columns.saturating_sub(50)));
     let column = wide.max().unwrap_or(0).min(most);
+    let states: Vec<Standing> =
+        entries.iter().map(|entry| state(&model.rows[entry.place], layout.now)).collect();
+    let word = MARGIN + column + 2;
+    let time = word + 1 + states.iter().map(|state| state.word.len()).max().unwrap_or(0).max(9);
+    let times = states.iter().map(|state| state.time.len()).max().unwrap_or(0);
+    let columns = Columns { word, time, note: if times == 0 { time + 1 } else { time + times.max(5) + 1 } };
     let mut lines = Vec::new();
-    for (entry, name) in entries.iter().zip(names) {
+    for ((entry, name), state) in entries.iter().zip(names).zip(&states) {
         let row = &model.rows[entry.place];
         let room = column.saturating_sub(width(&entry.before));
         let name = fit(&name, room.max(8));
-        let mut line = headline(row, &entry.before, &name, MARGIN + column, layout);
+        let mut line = headline(row, state, &entry.before, &name, &columns);
         line.cut(layout.columns.unwrap_or(usize::MAX));
         lines.push(line);
         if layout.show.replacement_steps {
@@ -217,22 +239,30 @@ fn render(model: &Model, entries: &[Entry], layout: Layout) -> Vec<Line> {
     lines
 }
 
-fn headline(row: &Row, before: &str, name: &str, column: usize, layout: Layout) -> Line {
-    let state = state(row, layout.now);
+fn headline(row: &Row, state: &Standing, before: &str, name: &str, columns: &Columns) -> Line {
     let mut line = Line::new("  ").with(state.tone, format!("{:<3}", state.sign));
     line.push(Tone::Faint, before);
     line.push(if state.sign.is_empty() { Tone::Faint } else { Tone::Plain }, name);
-    line.pad(column + 2);
-    line.push(state.tone, format!("{:<10}", state.word));
-    line.push(Tone::Plain, format!("{:<6}", state.time));
+    line.pad(columns.word);
+    line.push(state.tone, state.word);
+    line.pad(columns.time);
+    line.push(Tone::Plain, state.time.clone());
+    line.pad(columns.note);
     let note = match row.status.as_deref().and_then(|status| message_lines(status).into_iter().next()) {
         Some(status) => status,
         None => row.note.clone(),
     };
     if !note.is_empty() {
-        line.push(Tone::Faint, format!("  {note}"));
+        line.push(Tone::Faint, note);
     }
     line
+}
+
+/// Where the parts of a line begin.
+struct Columns {
+    word: usize,
+    time: usize,
+    note: usize,
 }
 
 /// How a resource stands.

@@ -45,19 +45,13 @@ struct Inline {
 impl Inline {
     /// Writes as much as there is room for, and says whether that was all.
     fn write(&mut self, text: &str) -> bool {
-        if self.room == 0 {
+        let end = text.char_indices().nth(self.room).map(|(at, _)| at);
+        self.text.push_str(&text[..end.unwrap_or(text.len())]);
+        if end.is_some() {
+            self.text.push('…');
             return false;
         }
-        for (count, (at, _)) in text.char_indices().enumerate() {
-            if count + 1 > self.room {
-                self.text.push_str(&text[..at]);
-                self.text.push('…');
-                self.room = 0;
-                return false;
-            }
-        }
         self.room -= text.chars().count();
-        self.text.push_str(text);
         true
     }
 
@@ -103,8 +97,8 @@ impl Inline {
 
     fn string(&mut self, text: &str) -> bool {
         // A text of megabytes is not escaped for a few letters of it.
-        let end = text.char_indices().nth(self.room + 1).map_or(text.len(), |(at, _)| at);
-        self.write(&quoted(&text[..end])) && end == text.len()
+        let end = text.char_indices().nth(self.room.saturating_add(1)).map_or(text.len(), |(at, _)| at);
+        self.write(&quoted(&text[..end]))
     }
 }
 

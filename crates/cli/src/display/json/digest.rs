@@ -1,12 +1,11 @@
 //! What `preview --json` prints: one object for the whole preview.
 
-use super::event::prefix;
+use super::event::{message, prefix};
 use super::state::{StackProperties, preview_state};
 use crate::display::model::{is_default_provider, is_stack};
-use crate::display::text::strip_sequences;
 use crate::display::tree::Show;
 use drystone_engine::{Event, Op, Severity, StepEvent, Summary};
-use drystone_model::{Resource, Urn};
+use drystone_model::{Properties, Resource, Urn};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -97,10 +96,9 @@ impl Digest {
             Event::StepFailed(_) => {}
             Event::Diagnostic(diagnostic) => {
                 if !diagnostic.ephemeral && diagnostic.severity != Severity::Debug {
-                    let text = strip_sequences(&diagnostic.message);
                     self.diagnostics.push(Message {
                         urn: diagnostic.urn.clone(),
-                        message: format!("{}{text}", prefix(diagnostic.severity)),
+                        message: format!("{}{}", prefix(diagnostic.severity), message(diagnostic)),
                         severity: diagnostic.severity.as_str(),
                     });
                 }
@@ -116,7 +114,11 @@ impl Digest {
         if step.op == Op::Refresh {
             self.refreshing.insert(step.urn.clone());
         }
-        let made = self.step(step, step.op);
+        let mut made = self.step(step, step.op);
+        // One that changes nothing has no outputs yet when it begins.
+        if let Some(state) = made.new_state.as_mut().filter(|_| step.op == Op::Same) {
+            state.outputs = Properties::default();
+        }
         self.steps.push(made);
     }
 

@@ -23,15 +23,21 @@ struct Stamped<'e> {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 enum Shape<'e> {
-    CancelEvent(Empty),
-    PreludeEvent(Prelude<'e>),
-    ResourcePreEvent(StepShape<'e>),
-    ResOutputsEvent(StepShape<'e>),
-    ResOpFailedEvent(FailedShape<'e>),
-    DiagnosticEvent(DiagnosticShape<'e>),
-    SummaryEvent(SummaryShape),
+    #[serde(rename = "cancelEvent")]
+    Cancel(Empty),
+    #[serde(rename = "preludeEvent")]
+    Prelude(Prelude<'e>),
+    #[serde(rename = "resourcePreEvent")]
+    Started(StepShape<'e>),
+    #[serde(rename = "resOutputsEvent")]
+    Done(StepShape<'e>),
+    #[serde(rename = "resOpFailedEvent")]
+    Failed(FailedShape<'e>),
+    #[serde(rename = "diagnosticEvent")]
+    Diagnostic(DiagnosticShape<'e>),
+    #[serde(rename = "summaryEvent")]
+    Summary(SummaryShape),
 }
 
 #[derive(Serialize)]
@@ -46,7 +52,7 @@ struct Prelude<'e> {
 struct FailedShape<'e> {
     metadata: Metadata<'e>,
     status: u8,
-    steps: u8,
+    steps: usize,
 }
 
 #[derive(Serialize)]
@@ -124,33 +130,33 @@ struct SummaryShape {
     result: &'static str,
 }
 
-/// An event as one line of JSON, without the line break.
-pub(in crate::display) fn event_line(event: &Event, cancelled: bool, stamp: Stamp) -> String {
+/// An event as one line of JSON, without the line break. `ended` is how many steps ended well so far.
+pub(in crate::display) fn event_line(event: &Event, cancelled: bool, ended: usize, stamp: Stamp) -> String {
     line(
         stamp,
         match event {
-            Event::StepStarted(step) => Shape::ResourcePreEvent(step_shape(step, step.op)),
-            Event::StepDone(step) => Shape::ResOutputsEvent(step_shape(step, step.result.unwrap_or(step.op))),
-            // The status says that nothing more is known of the resource; it has always been one step.
-            Event::StepFailed(step) => Shape::ResOpFailedEvent(FailedShape {
+            Event::StepStarted(step) => Shape::Started(begun(step)),
+            Event::StepDone(step) => Shape::Done(step_shape(step, step.result.unwrap_or(step.op))),
+            Event::StepFailed(step) => Shape::Failed(FailedShape {
                 metadata: metadata(step, step.op),
-                status: 0,
-                steps: 0,
+                // One that is there but not ready failed in part.
+                status: step.new.as_ref().is_some_and(|state| !state.record.init_errors.is_empty()).into(),
+                steps: ended,
             }),
-            Event::Diagnostic(diagnostic) => Shape::DiagnosticEvent(diagnostic_shape(diagnostic)),
-            Event::Summary(summary) => Shape::SummaryEvent(summary_shape(summary, cancelled)),
+            Event::Diagnostic(diagnostic) => Shape::Diagnostic(diagnostic_shape(diagnostic)),
+            Event::Summary(summary) => Shape::Summary(summary_shape(summary, cancelled)),
         },
     )
 }
 
 /// The first event: the configuration, its secrets blinded.
 pub(in crate::display) fn prelude_line(config: &BTreeMap<String, String>, stamp: Stamp) -> String {
-    line(stamp, Shape::PreludeEvent(Prelude { config }))
+    line(stamp, Shape::Prelude(Prelude { config }))
 }
 
 /// The last event of every stream, whether the operation was cancelled or not.
 pub(in crate::display) fn cancel_line(stamp: Stamp) -> String {
-    line(stamp, Shape::CancelEvent(Empty {}))
+    line(stamp, Shape::Cancel(Empty {}))
 }
 
 fn line(stamp: Stamp, event: Shape<'_>) -> String {
@@ -164,6 +170,15 @@ fn line(stamp: Stamp, event: Shape<'_>) -> String {
 
 fn step_shape(step: &StepEvent, op: Op) -> StepShape<'_> {
     StepShape { metadata: metadata(step, op), planning: step.planning }
+}
+
+/// What is known of a step when it begins. One that changes nothing has no outputs yet.
+fn begun(step: &StepEvent) -> StepShape<'_> {
+    let mut shape = step_shape(step, step.op);
+    if let Some(new) = shape.metadata.new.as_mut().filter(|_| step.op == Op::Same) {
+        new.without_outputs();
+    }
+    shape
 }
 
 fn metadata(step: &StepEvent, op: Op) -> Metadata<'_> {
@@ -189,12 +204,21 @@ fn diagnostic_shape(diagnostic: &Diagnostic) -> DiagnosticShape<'_> {
     DiagnosticShape {
         urn: &diagnostic.urn,
         prefix: prefix(diagnostic.severity),
-        message: strip_sequences(&diagnostic.message).into_owned(),
+        message: message(diagnostic),
         color: "never",
         severity: diagnostic.severity.as_str(),
         stream: diagnostic.stream,
         ephemeral: diagnostic.ephemeral,
     }
+}
+
+/// The text of a message. One that is whole ends with a line break, because its readers print it as it is.
+pub(super) fn message(diagnostic: &Diagnostic) -> String {
+    let mut text = strip_sequences(&diagnostic.message).into_owned();
+    if diagnostic.stream == 0 && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
 }
 
 /// The word before a message.

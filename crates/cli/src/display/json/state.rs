@@ -68,6 +68,11 @@ impl<'s> EventState<'s> {
             hide_diffs: &record.hide_diff,
         }
     }
+
+    /// Leaves the outputs out.
+    pub(super) fn without_outputs(&mut self) {
+        self.outputs = blinded(&PropertyMap::new());
+    }
 }
 
 /// Properties with `[secret]` in the place of each ciphertext and without the texts of assets. Nothing when they cannot

@@ -1,1 +1,11 @@
+//! What is shown of scripted operations.
 
+mod diffs;
+mod json;
+mod live;
+mod plain;
+mod scale;
+mod script;
+mod secrets;
+mod terminal;
+mod thread;

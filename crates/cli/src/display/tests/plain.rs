@@ -1,0 +1,188 @@
+//! Plain lines.
+
+use super::live::every_kind;
+use super::script::*;
+use crate::display::Closing;
+use crate::display::opening::Mode;
+use drystone_engine::{
+    ConfigValue, Diagnostic, Ending, Event, Op, Operation, PropertyMap, Severity, Summary,
+};
+use drystone_model::Value;
+
+fn plain() -> Stage {
+    Stage::new(Mode::Plain)
+}
+
+#[test]
+fn a_line_for_each_change_when_it_ends() {
+    let text = plain().play(every_kind());
+    assert!(!text.contains('\u{1b}'), "a log gets no cursor movement and no colours");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_preview_in_lines() {
+    insta::assert_snapshot!(plain().preview().play(every_kind().planned()));
+}
+
+#[test]
+fn what_runs_for_long_says_so_now_and_then() {
+    let slow = create(&urn("a:b:C", "slow"), PropertyMap::new());
+    let script =
+        Script::default().begin(&slow).wait(65_000).end(&slow, 65_000).finish(true, [(Op::Create, 1)]);
+    insta::assert_snapshot!(plain().play(script.clone()));
+    let mut stage = plain();
+    stage.options.suppress_progress = true;
+    assert!(!stage.play(script).contains("still"));
+}
+
+#[test]
+fn messages_come_with_their_resource_when_they_come() {
+    let thing = create(&urn("a:b:C", "c"), PropertyMap::new());
+    let part = |text: &str| {
+        Event::Diagnostic(Diagnostic {
+            urn: stack(),
+            message: text.to_owned(),
+            severity: Severity::Info,
+            stream: 7,
+            ephemeral: false,
+        })
+    };
+    let script = Script::default()
+        .event(part("line one\n"))
+        .event(part("line two\nline "))
+        .event(part("three\nno end"))
+        .begin(&thing)
+        .say(&thing.urn, Severity::Warning, "old API")
+        .say(&thing.urn, Severity::Warning, "old API")
+        .say(&thing.urn, Severity::Debug, "not shown")
+        .say(&thing.urn, Severity::Error, "AccessDenied:\n\tnot authorized\n")
+        .fail(&thing, 1000)
+        .say(&stack(), Severity::Error, "the program exited with code 1")
+        .finish(false, []);
+    let mut stage = plain();
+    stage.closing.ending = Ending::Failed;
+    insta::assert_snapshot!(stage.play(script));
+}
+
+#[test]
+fn the_end_says_what_to_do() {
+    let end = |closing: Closing, summary: Summary| {
+        let stage = Stage { closing, ..plain() };
+        stage
+            .play(Script::default().event(Event::Summary(summary)))
+            .lines()
+            .skip(2)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let summary = |changes: &[(Op, usize)], succeeded| Summary {
+        changes: changes.iter().copied().collect(),
+        duration: std::time::Duration::from_secs(259),
+        dry_run: false,
+        succeeded,
+    };
+    assert_eq!(
+        end(Closing { revision: Some((None, 1)), ..Closing::default() }, summary(&[(Op::Create, 2)], true)),
+        "2 changed (+ 2 created) in 4m19s   revision 1"
+    );
+    assert_eq!(
+        end(
+            Closing {
+                revision: Some((Some(88), 89)),
+                undo: Some("drystone stack undo".to_owned()),
+                ..Closing::default()
+            },
+            summary(&[(Op::Create, 1), (Op::Update, 1), (Op::Same, 9), (Op::Read, 4)], true)
+        ),
+        "2 changed (+ 1 created, ~ 1 updated), 9 unchanged in 4m19s   revision 88 → 89   undo: drystone stack undo"
+    );
+    assert_eq!(
+        end(Closing { revision: Some((Some(3), 3)), ..Closing::default() }, summary(&[(Op::Same, 9)], true)),
+        "nothing changed, 9 unchanged in 4m19s   revision 3"
+    );
+    assert_eq!(
+        end(
+            Closing {
+                ending: Ending::Cancelled,
+                hints: vec!["go on with `drystone up`".to_owned()],
+                ..Closing::default()
+            },
+            summary(&[(Op::Delete, 1)], false)
+        ),
+        "cancelled: 1 changed (- 1 deleted) in 4m19s\nhint: go on with `drystone up`"
+    );
+    assert_eq!(
+        end(Closing { ending: Ending::Failed, ..Closing::default() }, summary(&[(Op::Same, 1)], false)),
+        "failed: nothing changed, 1 unchanged in 4m19s"
+    );
+    let planned =
+        Summary { dry_run: true, ..summary(&[(Op::Create, 2), (Op::Update, 1), (Op::Same, 4)], true) };
+    assert_eq!(end(Closing::default(), planned), "3 to change (+ 2 to create, ~ 1 to update), 4 unchanged");
+    let planned = Summary { dry_run: true, ..summary(&[(Op::Same, 4)], true) };
+    assert_eq!(end(Closing::default(), planned), "no changes, 4 unchanged");
+}
+
+#[test]
+fn a_run_that_ended_without_a_word_is_counted_as_far_as_it_was_seen() {
+    let made = create(&urn("a:b:C", "c"), PropertyMap::new());
+    let text = plain().play(Script::default().run(&made, 1000).begin(&delete(&urn("a:b:C", "d"))));
+    assert!(text.ends_with("\n1 changed (+ 1 created) in 1s\n"), "{text}");
+}
+
+#[test]
+fn each_operation_says_what_it_is_about_to_do() {
+    for (operation, dry_run, heading) in [
+        (Operation::Update, false, "Updating shop/prod"),
+        (Operation::Update, true, "Previewing update of shop/prod"),
+        (Operation::Refresh, false, "Refreshing shop/prod"),
+        (Operation::Refresh, true, "Previewing refresh of shop/prod"),
+        (Operation::Destroy, false, "Destroying shop/prod"),
+        (Operation::Destroy, true, "Previewing destroy of shop/prod"),
+    ] {
+        let mut stage = plain().operation(operation);
+        stage.opening.dry_run = dry_run;
+        let written = Written::default();
+        let (mut renderer, _) = stage.renderer(&written);
+        renderer.open(0);
+        assert_eq!(written.text(), format!("{heading}\n\n"));
+    }
+}
+
+#[test]
+fn links_and_configuration_are_shown_when_wanted() {
+    let stage = || {
+        let mut stage = plain();
+        stage.opening.permalink = Some("https://example.test/u/1".to_owned());
+        stage.closing.permalink = Some("https://example.test/u/1".to_owned());
+        let plain = ConfigValue { text: "eu".to_owned(), object: false, secret: false };
+        let secret = ConfigValue { text: "hunter2".to_owned(), object: false, secret: true };
+        stage.opening.config = [("aws:region".to_owned(), plain), ("shop:key".to_owned(), secret)].into();
+        stage.options.show_config = true;
+        stage
+    };
+    insta::assert_snapshot!(stage().play(Script::default()));
+    let mut quiet = stage();
+    quiet.options.suppress_permalink = true;
+    assert!(!quiet.play(Script::default()).contains("example.test"));
+}
+
+#[test]
+fn outputs_are_shown_with_what_changed_unless_they_are_suppressed() {
+    let old = properties([
+        ("gone", Value::from("x")),
+        ("stays", Value::array([1_i64, 2])),
+        ("url", Value::from("https://old")),
+    ]);
+    let new = properties([
+        ("key", Value::secret(Value::from("hunter2"))),
+        ("stays", Value::array([1_i64, 2])),
+        ("url", Value::from("https://new")),
+    ]);
+    let whole = step(Op::Same, Some(state(&stack(), old)), Some(state(&stack(), new)));
+    let script = Script::default().begin(&whole).end(&whole, 10).finish(true, [(Op::Same, 1)]);
+    insta::assert_snapshot!(plain().play(script.clone()));
+    let mut stage = plain();
+    stage.options.suppress_outputs = true;
+    assert!(!stage.play(script).contains("Outputs"));
+}
