@@ -19,7 +19,8 @@ use support::host::{Script, ScriptedHost};
 use support::sdk::Written;
 use support::{Lines, environment};
 
-const CLIENT: &str = "name: web\nruntime: {name: client, options: {level: 3}}\n";
+/// A client runs the program whatever its language.
+const CLIENT: &str = "name: web\nruntime: {name: nodejs, options: {level: 3}}\n";
 
 fn answer(error: &str, bail: bool) -> Script {
     Script::Answer(RunResponse { error: error.to_owned(), bail })
@@ -165,12 +166,12 @@ async fn the_lines_of_a_host_are_those_of_the_program() {
     let host = ScriptedHost::start(answer("", false), "").await;
     let port = host.address.rsplit(':').next().unwrap();
     let written = Written::new("p", &[("Pulumi.yaml", ODD), ("bin/keep", "")]);
-    plugin_script(&written, &format!("#!/bin/sh\necho {port}\necho \"$@ $PWD\"\nsleep 1000\n"));
+    plugin_script(&written, &format!("#!/bin/sh\necho \"$@ $PWD\" >&2\necho {port}\nsleep 1000\n"));
     let lines = Lines::default();
     let language = open(&written, None, &[], &lines).await.unwrap();
     assert_eq!(language.run(&written.request("127.0.0.1:8"), pending()).await.unwrap(), Outcome::Finished);
     language.close().await;
-    assert_eq!(lines.of(Stream::Stdout), [format!("127.0.0.1:9 {}", written.root().display())]);
+    assert_eq!(lines.of(Stream::Stderr), [format!("127.0.0.1:9 {}", written.root().display())]);
     assert_eq!(*host.calls.lock().unwrap(), ["run", "cancel"]);
 }
 

@@ -58,7 +58,7 @@ fn is_buried(process: u32) -> bool {
 }
 
 async fn comes_true(mut condition: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + Duration::from_secs(10);
+    let end = Instant::now() + Duration::from_secs(30);
     while Instant::now() < end {
         if condition() {
             return true;
@@ -72,11 +72,13 @@ async fn comes_true(mut condition: impl FnMut() -> bool) -> bool {
 async fn a_plugin_says_its_port_and_then_prints_lines() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let script = format!("echo early >&2; printf ' {port} \\r\\n'; echo out; printf 'last' >&2; sleep 100");
+    let script = format!("echo early >&2; printf 'last' >&2; printf ' {port} \\r\\n'; echo out; sleep 100");
     let (plugin, seen) = start(&script, Deadlines::default()).await;
     let plugin = plugin.unwrap();
     assert_eq!(plugin.address(), format!("127.0.0.1:{port}"));
     assert_eq!(plugin.exit(), None);
+    // The last line has no end, so that it comes when the process ends.
+    assert!(comes_true(|| seen.of(Stream::Stdout) == ["out"]).await);
     plugin.stop().await;
     assert_eq!(plugin.exit(), Some(Exit::Signal(2)));
     assert_eq!(seen.of(Stream::Stdout), ["out"]);
@@ -196,8 +198,12 @@ async fn an_abandoned_start_leaves_nothing() {
     let file = folder.path().join("id");
     let script = format!("sleep 1000 & echo $! > {}; wait", file.display());
     let starting = start(&script, Deadlines::default());
-    assert!(tokio::time::timeout(Duration::from_millis(500), starting).await.is_err());
-    let child: u32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
+    let id = || std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    tokio::select! {
+        (started, _) = starting => panic!("{started:?}"),
+        is_up = comes_true(|| id().is_some()) => assert!(is_up),
+    }
+    let child = id().unwrap();
     assert!(comes_true(|| !runs(child)).await, "{child} still runs");
 }
 

@@ -269,7 +269,10 @@ async fn uv_and_poetry_give_their_virtual_environments() {
     let tools = tempfile::tempdir().unwrap();
     for (name, script) in [
         ("uv", "#!/bin/sh\necho \"$@\" > uv-arguments\n"),
-        ("poetry", "#!/bin/sh\n[ \"$*\" = 'env info --path' ] && echo \"$PWD/of-poetry\"\n"),
+        (
+            "poetry",
+            "#!/bin/sh\n[ \"$*\" = 'env info --path' ] && [ -d of-poetry ] && echo \"$PWD/of-poetry\"\n",
+        ),
     ] {
         let path = tools.path().join(name);
         std::fs::write(&path, script).unwrap();
@@ -301,6 +304,13 @@ async fn uv_and_poetry_give_their_virtual_environments() {
         let expected = (place != "of-poetry").then(|| "sync --inexact\n".to_owned());
         assert_eq!(synced, expected, "{options} {lock}");
     }
+    let project = "name: web\nruntime: {name: python, options: {toolchain: poetry}}\n";
+    let written = Written::new("p", &[("Pulumi.yaml", project), ("__main__.py", "")]);
+    let request = written.request(&engine.address);
+    let error = run_with(&request, &[("PATH", &path)], pending()).await.0.unwrap_err();
+    let directory = written.root().display();
+    assert_eq!(error.to_string(), format!("Poetry has no virtual environment for `{directory}`"));
+    assert_eq!(error.hint().unwrap(), "make it with `poetry install`");
 }
 
 #[tokio::test]

@@ -172,7 +172,7 @@ async fn a_program_gets_flags_and_the_address_of_the_engine() {
     let written = Written::new("p", &[("Pulumi.yaml", NODE), ("index.js", "")]);
     let program = written.root().join("bin/pulumi-resource-mine");
     std::fs::create_dir(written.root().join("bin")).unwrap();
-    let script = format!("#!/bin/sh\necho {port}\necho \"$@\" >&2\npwd >&2\nsleep 1000\n");
+    let script = format!("#!/bin/sh\necho \"$@\" >&2\npwd >&2\necho {port}\nsleep 1000\n");
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", written.root().join("bin").display(), std::env::var("PATH").unwrap());

@@ -58,6 +58,16 @@ pub enum LanguageError {
         /// The command that makes it.
         make: String,
     },
+    /// The tool that keeps the virtual environment has none for the program.
+    #[error("{tool} has no virtual environment for `{}`", directory.display())]
+    NoVirtualEnv {
+        /// The tool.
+        tool: &'static str,
+        /// The folder of the program.
+        directory: PathBuf,
+        /// The command that makes it.
+        make: &'static str,
+    },
     /// The type checker that the project asks for is not installed.
     #[error("the typechecker option is set to {checker}, but {checker} is not installed")]
     TypeCheckerMissing {
@@ -73,7 +83,7 @@ pub enum LanguageError {
         folder: PathBuf,
     },
     /// A command that prepares the run failed.
-    #[error("`{command}` failed with {exit}\n{output}")]
+    #[error("`{command}` failed with {exit}{}{output}", if output.is_empty() { "" } else { ":\n" })]
     Command {
         /// The command.
         command: String,
@@ -130,6 +140,7 @@ impl LanguageError {
                 Some(format!("install it with `{install}`"))
             }
             Self::VirtualEnv { make, .. } => Some(format!("make it with `{make}`")),
+            Self::NoVirtualEnv { make, .. } => Some(format!("make it with `{make}`")),
             Self::Search(error) => error.hint(),
             _ => None,
         }

@@ -8,9 +8,6 @@ use crate::search::{BuiltIn, Found, Place, Search, Wanted};
 use drystone_workspace::Environment;
 use std::sync::Arc;
 
-/// The name that stands in a project for a program within the process that started us.
-const CLIENT: &str = "client";
-
 /// A language that can run programs.
 #[derive(Debug)]
 pub struct Language {
@@ -27,7 +24,7 @@ enum Runner {
 
 impl Language {
     /// The language of a program. A language with a plugin starts it; its lines, which are those of the programs that
-    /// it runs, go to the sink. `client` is where the caller runs an inline program, `host:port`.
+    /// it runs, go to the sink. A `client`, `host:port`, runs the program itself, whatever the language of the project.
     pub async fn open(
         program: &Program,
         client: Option<&str>,
@@ -36,7 +33,7 @@ impl Language {
         engine_address: &str,
         sink: LineSink,
     ) -> Result<Self, LanguageError> {
-        if let Some(address) = client.filter(|_| program.runtime.name == CLIENT) {
+        if let Some(address) = client {
             let host = LanguageHost::connect(address).await?;
             return Ok(Self { runner: Runner::Host(Arc::new(host)), warning: None });
         }

@@ -107,8 +107,18 @@ impl Python {
             self.needed("poetry", "install Poetry, https://python-poetry.org, or set `toolchain: pip`")?;
         let mut command = Command::new(poetry);
         command.args(["env", "info", "--path"]).current_dir(&program.directory);
-        let printed = output_of(command).await?;
-        Ok(program.directory.join(printed))
+        match output_of(command).await {
+            Ok(printed) => Ok(program.directory.join(printed)),
+            // It says nothing more when there is no environment yet.
+            Err(LanguageError::Command { output, .. }) if output.is_empty() => {
+                Err(LanguageError::NoVirtualEnv {
+                    tool: "Poetry",
+                    directory: program.directory.clone(),
+                    make: "poetry install",
+                })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A tool on the PATH, or at a path of its own.
