@@ -1,6 +1,7 @@
 //! Provider and language plugins: wire formats, processes, launchers.
 
 mod callbacks;
+pub mod events;
 pub mod languages;
 mod loader;
 pub mod monitor;

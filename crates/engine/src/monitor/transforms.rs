@@ -13,14 +13,19 @@ impl Deployment {
     /// Applies the resource's own transforms, then its parents' outwards, then the stack's. Gives its own, for its
     /// children.
     pub(crate) async fn transform(&self, request: &mut RegisterRequest) -> Result<Transforms, MonitorError> {
+        // With transforms of its own, a resource depends on what its values say in the end. Without, what the program
+        // said stays true: the SDK of Node does not say again what the values that it gives back depend on.
+        let rebuilt = !request.transforms.is_empty();
         let (own, all) = self.transforms_of(request);
         if all.is_empty() {
             return Ok(own);
         }
-        // Inputs carry their dependencies through the transforms as output values.
-        for (key, value) in &mut request.properties {
-            let urns = request.property_dependencies.get(key).cloned().unwrap_or_default();
-            attach(value, urns);
+        if rebuilt {
+            // Inputs carry their dependencies through the transforms as output values.
+            for (key, value) in &mut request.properties {
+                let urns = request.property_dependencies.get(key).cloned().unwrap_or_default();
+                attach(value, urns);
+            }
         }
         for transform in all {
             let (type_token, name, custom, parent) =
@@ -33,6 +38,9 @@ impl Deployment {
             (request.type_token, request.name, request.custom, request.parent) =
                 (type_token, name, custom, parent);
             request.remote = remote;
+        }
+        if !rebuilt {
+            return Ok(own);
         }
         let mut dependencies: BTreeMap<String, Vec<Urn>> = BTreeMap::new();
         for (key, value) in &request.properties {
