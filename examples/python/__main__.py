@@ -24,7 +24,7 @@ class Notes(ResourceProvider):
     def read(self, id_, props):
         path = pathlib.Path(id_)
         if not path.exists():
-            return ReadResult()
+            return ReadResult("", {})
         return ReadResult(id_, {"file": id_, "text": path.read_text()})
 
     def diff(self, _id, olds, news):

@@ -40,6 +40,18 @@ impl Opened {
             Err(StoreError::Corrupt { .. } | StoreError::Unsupported { .. }) => None,
             Err(error) => return Err(error.into()),
         };
+        Self::of(context, place, project, backend, stack, state_provider)
+    }
+
+    /// The settings of a stack whose state was read.
+    pub(in crate::commands) fn of(
+        context: &Context,
+        place: &Place,
+        project: Project,
+        backend: Backend,
+        stack: StackId,
+        state_provider: Option<SecretsProvider>,
+    ) -> Outcome<Self> {
         let path = match &place.config_file {
             Some(path) => context.environment.resolve(path),
             None => project.stack_settings_path(stack.name()),

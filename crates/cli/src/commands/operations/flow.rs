@@ -10,7 +10,7 @@ use super::signals::Signals;
 use super::stacks::BackendStacks;
 use super::subject::Subject;
 use super::{pending, protection, view};
-use crate::commands::stack::remove::{RemoveArgs, run as remove};
+use crate::commands::stack::remove::{RemoveArgs, remove};
 use crate::context::Context;
 use crate::display::{Display, Shown};
 use crate::edit::{new_manifest, require_sound};
@@ -67,7 +67,10 @@ async fn after_destroy(context: &Context, request: &Request, subject: &Subject, 
     if kept.count > 0 {
         terminal::note(format!("All unprotected resources were destroyed. {kept}"));
     } else if request.remove && !request.options.targets.is_constrained() {
-        return remove(context, RemoveArgs::emptied()).await;
+        let shown = remove(context, RemoveArgs::emptied()).await?;
+        terminal::note(format!(
+            "The stack is removed with its settings   undo: drystone stack restore {shown}"
+        ));
     } else if !request.options.targets.is_constrained() {
         terminal::note(format!(
             "The resources in the stack have been deleted, but its history and configuration are still there.\n\
@@ -125,9 +128,7 @@ async fn preview_shown(
     request: &Request,
     subject: &mut Subject,
 ) -> Outcome<(Report, Shown)> {
-    let description = subject.backend.store().describe(&subject.stack).await?;
-    let at = if description.unrecovered { At::Running } else { At::Current };
-    let mut base = subject.backend.store().snapshot(&subject.stack, at).await?;
+    let mut base = subject.committed().await?;
     check_base(context, subject, &base)?;
     settle_pending(context, request, &mut base.snapshot)?;
     let manager = subject.secrets(context, &base, true)?;

@@ -115,12 +115,49 @@ fn environment(request: &Request, subject: &Subject) -> BTreeMap<String, String>
     facts
 }
 
+/// The variables of the stock CLI that are true or false, without `PULUMI_`.
+const SWITCHES: [&str; 34] = [
+    "AUTOMATION_API_SKIP_VERSION_CHECK",
+    "CONTINUE_ON_ERROR",
+    "DEBUG_COMMANDS",
+    "DEV",
+    "DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
+    "DISABLE_JOURNALING",
+    "DISABLE_OUTPUT_VALUES",
+    "DISABLE_PROVIDER_PREVIEW",
+    "DISABLE_REGISTRY_RESOLVE",
+    "DISABLE_RESOURCE_REFERENCES",
+    "DISABLE_SECRET_CACHE",
+    "DISABLE_VALIDATION",
+    "DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS",
+    "DIY_BACKEND_GZIP",
+    "DIY_BACKEND_IGNORE_DEPRECATION_ERROR",
+    "DIY_BACKEND_LEGACY_LAYOUT",
+    "DIY_BACKEND_NO_LEGACY_WARNING",
+    "DIY_BACKEND_RETAIN_CHECKPOINTS",
+    "DIY_BACKEND_ZSTD",
+    "ENABLE_LEGACY_DIFF",
+    "ENABLE_LEGACY_REFRESH_DIFF",
+    "ENABLE_STREAMING_JSON_PREVIEW",
+    "ERROR_ON_DEPENDENCY_CYCLES",
+    "ERROR_OUTPUT_STRING",
+    "EXPERIMENTAL",
+    "FALLBACK_TO_STATE_SECRETS_MANAGER",
+    "IGNORE_AMBIENT_PLUGINS",
+    "NEO",
+    "PARALLEL_DIFF",
+    "RUN_PROGRAM",
+    "SKIP_CHECKPOINTS",
+    "SKIP_CONFIRMATIONS",
+    "SKIP_UPDATE_CHECK",
+    "SUPPRESS_NEO_LINK",
+];
+
 /// Whether a variable is set, or what a truth value says. Values themselves are nobody's business.
 fn setness(name: &str, value: &str) -> &'static str {
-    const SWITCHES: [&str; 5] = ["SKIP", "DISABLE", "ENABLE", "DEBUG_COMMANDS", "AUTOMATION_API"];
-    let is_switch = SWITCHES.iter().any(|word| name.contains(word)) && !name.contains("PASSPHRASE");
+    let switch = name.strip_prefix("PULUMI_").is_some_and(|name| SWITCHES.contains(&name));
     match value {
-        _ if !is_switch => "set",
+        _ if !switch => "set",
         "1" => "true",
         value if value.eq_ignore_ascii_case("true") => "true",
         _ => "false",

@@ -45,7 +45,7 @@ impl BackendStacks {
             Some(provider) => Manager::of_snapshot(&self.keyring, provider, Some(name)),
             None => Manager::absent(),
         };
-        let opening = tokio::task::spawn_blocking(move || reveal(&manager, properties));
+        let opening = tokio::task::spawn_blocking(move || reveal(&manager, &properties));
         let opened = match opening.await {
             Ok(opened) => opened,
             Err(error) => Err(Failed(error.to_string())),
@@ -55,7 +55,7 @@ impl BackendStacks {
 }
 
 /// Opens the secrets of properties. They stay marked as secrets.
-fn reveal(manager: &Manager, properties: Vec<Properties>) -> Result<Vec<PropertyMap>, Failed> {
+fn reveal(manager: &Manager, properties: &[Properties]) -> Result<Vec<PropertyMap>, Failed> {
     let texts: Vec<&str> = properties.iter().map(Properties::text).collect();
     let opened = stored::reveal(&texts, manager.crypter().as_ref())
         .map_err(|error| Failed(error.cause().to_string()))?;

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::commands::config::Place;
 use crate::commands::config::refresh::recorded_config;
 use crate::commands::config::settings::{Opened, chain};
-use crate::commands::stack::init::{NewStack, create, exists};
+use crate::commands::stack::init::{NewStack, create};
 use crate::commands::stack::selection;
 use crate::context::{Context, secrets_failure};
 use crate::report::{ExitCode, Failure, Outcome};
@@ -29,6 +29,8 @@ pub(super) struct Subject {
     pub(super) config: Config,
     /// The same, opened, by `namespace:name`.
     pub(super) values: BTreeMap<String, ConfigValue>,
+    /// The snapshot that was found with it, for whoever comes first and holds no lease.
+    recorded: Option<Recorded>,
     /// The settings that the configuration came from; `None` for a stack whose project is not here.
     opened: Option<Opened>,
 }
@@ -41,9 +43,11 @@ impl Subject {
         let Some(project) = context.project()? else {
             return Self::without_project(context, request, backend).await;
         };
-        let stack = find_stack(context, request, &backend, &project).await?;
+        let (stack, recorded) = find_stack(context, request, &backend, &project).await?;
         let place = Place { config_file: request.config.config_file.clone() };
-        let mut opened = Opened::open(context, &place, Some(&stack.qualified())).await?;
+        let sealed_by = recorded.snapshot.secrets_provider.clone();
+        let mut opened =
+            Opened::of(context, &place, project.clone(), backend.clone(), stack.clone(), sealed_by)?;
         if request.kind == Kind::Destroy && context.globals.stack.is_some() && !opened.file.exists() {
             opened.file.settings.config = latest_config(&backend, &stack).await?;
         }
@@ -63,7 +67,7 @@ impl Subject {
             opened.save()?;
         }
         let values = values(&config, &texts)?;
-        Ok(Self { project, backend, stack, config, values, opened: Some(opened) })
+        Ok(Self { project, backend, stack, config, values, recorded: Some(recorded), opened: Some(opened) })
     }
 
     /// A stack that is named in full can be destroyed from anywhere, with the configuration of its last update.
@@ -88,7 +92,19 @@ impl Subject {
             }
         }
         let values = values(&config, &texts)?;
-        Ok(Self { project, backend, stack, config, values, opened: None })
+        Ok(Self { project, backend, stack, config, values, recorded: Some(recorded), opened: None })
+    }
+
+    /// A snapshot for a preview: the last committed one, with what a dead update journaled (S8).
+    pub(super) async fn committed(&mut self) -> Outcome<Recorded> {
+        let store = self.backend.store();
+        if store.describe(&self.stack).await?.unrecovered {
+            return Ok(store.snapshot(&self.stack, At::Running).await?);
+        }
+        match self.recorded.take() {
+            Some(recorded) => Ok(recorded),
+            None => Ok(store.snapshot(&self.stack, At::Current).await?),
+        }
     }
 
     /// What seals the secrets of the stack's state: what does already, or what the settings say, or a passphrase.
@@ -152,12 +168,14 @@ async fn find_stack(
     request: &Request,
     backend: &Backend,
     project: &Project,
-) -> Outcome<StackId> {
+) -> Outcome<(StackId, Recorded)> {
     let named = context.globals.stack.is_some();
     let stack = match context.stack_id(backend, None) {
         Ok(stack) => stack,
         Err(_) if !named && context.is_interactive() => {
-            return choose(context, request, backend, project).await;
+            let stack = choose(context, request, backend, project).await?;
+            let recorded = backend.store().snapshot(&stack, At::Current).await?;
+            return Ok((stack, recorded));
         }
         Err(failure) => return Err(failure),
     };
@@ -168,8 +186,10 @@ async fn find_stack(
         ))
         .hint("go to that project's folder, or leave the project out of the name"));
     }
-    if exists(backend, &stack).await? {
-        return Ok(stack);
+    match backend.store().snapshot(&stack, At::Current).await {
+        Ok(recorded) => return Ok((stack, recorded)),
+        Err(StoreError::NotFound { .. }) => {}
+        Err(error) => return Err(error.into()),
     }
     let Some(provider) = request.new_stack.as_deref().filter(|_| context.is_interactive()) else {
         return Err(StoreError::NotFound { stack }.into());
@@ -180,7 +200,8 @@ async fn find_stack(
     }
     let new = NewStack { secrets_provider: provider, copy_config_from: None };
     create(context, backend, project, &stack, new).await?;
-    Ok(stack)
+    let recorded = backend.store().snapshot(&stack, At::Current).await?;
+    Ok((stack, recorded))
 }
 
 /// Asks for a stack, and makes it where a new one is chosen.

@@ -49,6 +49,17 @@ impl RemoveArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RemoveArgs) -> Outcome {
+    let purge = args.purge;
+    let shown = remove(context, args).await?;
+    terminal::line(format!("Stack '{shown}' has been removed"));
+    if !purge {
+        terminal::note(format!("undo: drystone stack restore {shown}"));
+    }
+    Ok(())
+}
+
+/// Removes a stack, and gives its name.
+pub(in crate::commands) async fn remove(context: &Context, args: RemoveArgs) -> Outcome<String> {
     let backend = context.backend()?;
     let name = context.named_once(args.name.as_deref())?;
     let stack = context.stack_id(&backend, name)?;
@@ -109,11 +120,7 @@ pub(crate) async fn run(context: &Context, args: RemoveArgs) -> Outcome {
     {
         selection::unselect(context, &backend, project)?;
     }
-    terminal::line(format!("Stack '{shown}' has been removed"));
-    if !args.purge {
-        terminal::note(format!("undo: drystone stack restore {shown}"));
-    }
-    Ok(())
+    Ok(shown)
 }
 
 /// The settings, which go to the trash with the stack. Those that cannot be read are not deleted either.
