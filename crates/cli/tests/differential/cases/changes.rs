@@ -7,7 +7,8 @@ const TWO: &[&str] = &[
     "b | value: '${a.token}', tags: { of: '${a.name}' }",
 ];
 
-const OUTPUTS: &str = "outputs:\n  token: ${a.token}\n  serial: ${b.serial}\n  nested: { list: [1, '${a.name}'] }\n";
+const OUTPUTS: &str =
+    "outputs:\n  token: ${a.token}\n  serial: ${b.serial}\n  nested: { list: [1, '${a.name}'] }\n";
 
 cases! {
     creates_and_nothing_to_do: yaml(&(items(TWO) + OUTPUTS)).preview().up().preview().up().destroy();

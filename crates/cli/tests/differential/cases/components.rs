@@ -17,9 +17,18 @@ resources:
 
 /// A life of a component and a resource, with changes in between.
 fn life(ledger: Ledger) -> Case {
-    yaml(GROUP).ledger(ledger).preview().up().up()
-        .program(&GROUP.replace("count: 2", "count: 3").replace("k: v", "k: w")).preview().up()
-        .program(&GROUP.replace("kind: x", "kind: y")).up().refresh().destroy()
+    yaml(GROUP)
+        .ledger(ledger)
+        .preview()
+        .up()
+        .up()
+        .program(&GROUP.replace("count: 2", "count: 3").replace("k: v", "k: w"))
+        .preview()
+        .up()
+        .program(&GROUP.replace("kind: x", "kind: y"))
+        .up()
+        .refresh()
+        .destroy()
 }
 
 cases! {

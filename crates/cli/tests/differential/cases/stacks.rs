@@ -2,7 +2,8 @@
 
 use crate::case::{items, yaml};
 
-const OTHER: &str = "resources: {}\noutputs: { open: o, hidden: { 'fn::secret': h }, deep: { list: [1, 2] } }\n";
+const OTHER: &str =
+    "resources: {}\noutputs: { open: o, hidden: { 'fn::secret': h }, deep: { list: [1, 2] } }\n";
 
 const REFERENCE: &str = "
 resources:
