@@ -249,7 +249,7 @@ impl Side {
         let printed = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
         let code = output.status.code().unwrap_or(-1);
         let preview = match arguments[0].as_str() {
-            "preview" if self.language == Language::Yaml => parse_preview(&stdout),
+            "preview" => parse_preview(&stdout),
             _ => Value::Null,
         };
         assert_eq!(

@@ -17,8 +17,10 @@ macro_rules! cases {
 mod changes;
 mod components;
 mod failures;
+mod node;
 mod options;
 mod providers;
+mod python;
 mod reads;
 mod refreshes;
 mod replacements;

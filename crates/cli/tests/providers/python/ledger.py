@@ -58,7 +58,7 @@ def difference(olds, news, keys, replacing):
 
 async def settled(output):
     """An output as a property value, unknown in a preview."""
-    value = world.wrapped(await output.future()) if await output.is_known() else PropertyValue.computed()
+    value = world.wrapped(await output.future()) if await output.is_known() else PropertyValue(world.UNKNOWN)
     urns = [await resource.urn.future() for resource in await output.resources()]
     return value.with_secret(await output.is_secret()).with_dependencies({urn for urn in urns if urn})
 
@@ -159,7 +159,7 @@ class Ledger(p.Provider):
 
     def planned(self, inputs, token):
         zone = {"zone": PropertyValue(self.zone)} if self.zone else {}
-        return {**inputs, **zone, "token": token.with_secret(True), "serial": PropertyValue.computed()}
+        return {**inputs, **zone, "token": token.with_secret(True), "serial": PropertyValue(world.UNKNOWN)}
 
     async def create(self, request):
         inputs = request.properties
@@ -167,7 +167,7 @@ class Ledger(p.Provider):
             "create", urn=request.urn, preview=request.preview, timeout=request.timeout, inputs=inputs
         )
         if request.preview:
-            return p.CreateResponse(properties=self.planned(inputs, PropertyValue.computed()))
+            return p.CreateResponse(properties=self.planned(inputs, PropertyValue(world.UNKNOWN)))
         await pause(inputs)
         fail_on(inputs, "create")
         made = self.thing(text(inputs, "name"), request.urn, inputs, 1)

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pulumi.provider.experimental.property_value import Computed, PropertyValue
+from pulumi.provider.experimental.property_value import PropertyValue
 
 # What stands for an unknown value on the wire; this SDK leaves it as it is.
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -18,7 +18,7 @@ COUNTS = {}
 
 
 def is_unknown(value):
-    return isinstance(value.value, Computed) or value.value == UNKNOWN
+    return value.value == UNKNOWN
 
 
 def plain(value, mask=False):

@@ -1,0 +1,103 @@
+//! Python programs, given inline through the Automation API.
+
+use crate::case::{Ledger, item, python};
+
+const BASIC: &str = "
+a = ledger.Item('a', {'size': 1, 'secret': pulumi.Output.secret('hush')})
+b = ledger.Item('b', {'value': {'of': a.name, 'list': [a.serial, 2]}, 'tags': {'k': a.token}})
+pulumi.export('name', a.name)
+pulumi.export('token', a.token)
+pulumi.export('value', b.value)
+";
+
+const COMPONENT: &str = "
+class Shop(pulumi.ComponentResource):
+    def __init__(self, name, size, opts=None):
+        super().__init__('my:index:Shop', name, {}, opts)
+        self.inner = ledger.Item(f'{name}-inner', {'size': size}, pulumi.ResourceOptions(parent=self))
+        self.register_outputs({'serial': self.inner.serial})
+
+shop = Shop('s', 1)
+after = ledger.Item('after', {'value': shop.inner.name}, pulumi.ResourceOptions(depends_on=[shop]))
+";
+
+const DYNAMIC: &str = "
+from pulumi import dynamic
+
+class Maker(dynamic.ResourceProvider):
+    def check(self, olds, news):
+        return dynamic.CheckResult({**news, 'checked': True}, [])
+
+    def diff(self, id, olds, news):
+        replaces = ['kind'] if olds['kind'] != news['kind'] else []
+        return dynamic.DiffResult(changes=bool(replaces) or olds['n'] != news['n'], replaces=replaces)
+
+    def create(self, inputs):
+        return dynamic.CreateResult('made-' + inputs['kind'], {**inputs, 'twice': 2 * inputs['n']})
+
+    def update(self, id, olds, news):
+        return dynamic.UpdateResult({**news, 'twice': 2 * news['n']})
+
+class Thing(dynamic.Resource):
+    twice: pulumi.Output[int]
+
+    def __init__(self, name, props, opts=None):
+        super().__init__(Maker(), name, {'twice': None, **props}, opts)
+
+thing = Thing('t', {'n': 1, 'kind': 'x'})
+a = ledger.Item('a', {'value': thing.twice})
+pulumi.export('twice', thing.twice)
+";
+
+const OPTIONS: &str = "
+a = ledger.Item('a', {'size': 1, 'kind': 'x'}, pulumi.ResourceOptions(
+    ignore_changes=['size'], additional_secret_outputs=['serial'],
+    custom_timeouts=pulumi.CustomTimeouts(create='5m', delete='10s')))
+b = ledger.Item('b', {'size': 1}, pulumi.ResourceOptions(deleted_with=a, retain_on_delete=True, parent=a))
+c = ledger.Item('c', {'size': 1}, pulumi.ResourceOptions(delete_before_replace=True, replace_on_changes=['size']))
+pulumi.export('serial', a.serial)
+";
+
+cases! {
+    python_program: python(BASIC).preview().up().up().program(&BASIC.replace("'size': 1", "'size': 2")).preview().up()
+        .run(&["refresh"]).run(&["destroy"]);
+    python_component: python(COMPONENT).preview().up()
+        .program(&COMPONENT.replace("Shop('s', 1)", "Shop('r', 2, pulumi.ResourceOptions(aliases=[pulumi.Alias(name='s')]))"))
+        .preview().up().run(&["destroy"]);
+    python_dynamic_provider: python(DYNAMIC).preview().up().up()
+        .program(&DYNAMIC.replace("'n': 1", "'n': 3")).preview().up()
+        .program(&DYNAMIC.replace("'kind': 'x'", "'kind': 'y'")).up().run(&["destroy"]);
+    python_program_raises: python(BASIC).up().program(&(BASIC.to_owned() + "raise RuntimeError('oh')\n"))
+        .fails(&["preview"]).up_fails();
+    python_options: python(OPTIONS).preview().up().program(&OPTIONS.replace("'size': 1", "'size': 2")).preview().up()
+        .run(&["destroy"]);
+    python_remote_component_and_method: python("
+group = ledger.Group('g', {'count': 2, 'value': 'v'})
+text = group.describe('hello')
+found = ledger.lookup({'id': group.names.apply(lambda names: names[0])})
+ledger.Item('a', {'value': text, 'tags': {'n': group.names.apply(lambda names: names[1])}})
+pulumi.export('text', text)
+pulumi.export('found', found)
+").preview().up().run(&["destroy"]);
+    python_remote_component_of_node: python("
+group = ledger.Group('g', {'count': 1, 'value': pulumi.Output.secret('v')})
+pulumi.export('names', group.names)
+").ledger(Ledger::Node).up().up();
+    python_transforms: python("
+def transform(args):
+    return pulumi.ResourceTransformResult({**args.props, 'tags': {'by': 'transform'}}, args.opts)
+
+ledger.Item('a', {'size': 1}, pulumi.ResourceOptions(transforms=[transform]))
+").preview().up().up();
+    python_failure_and_recovery: python("
+a = ledger.Item('a', {'failOn': 'create'})
+b = ledger.Item('b', {'value': a.name})
+").up_fails().program("
+a = ledger.Item('a')
+b = ledger.Item('b', {'value': a.name})
+").up().run(&["destroy", "--target", &item("b")]);
+    python_configuration: python("
+config = pulumi.Config()
+ledger.Item('a', {'size': config.require_int('size'), 'value': config.require_secret_object('deep')})
+").config("size", "3").secret_config("deep", "{\"a\":[1]}").up().config("size", "4").up();
+}

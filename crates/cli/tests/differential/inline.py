@@ -1,0 +1,95 @@
+"""Runs one command on the stack `dev`, with program.py of the working folder given inline through the Automation API.
+
+The exit code is that of the CLI. A preview prints its steps as JSON.
+"""
+
+import json
+import os
+import re
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pulumi
+from pulumi import automation
+
+OUTPUTS = ["name", "kind", "size", "value", "tags", "secret", "token", "serial", "zone"]
+
+
+class Item(pulumi.CustomResource):
+    __annotations__ = {key: pulumi.Output[Any] for key in OUTPUTS}
+
+    def __init__(self, resource_name, properties=None, opts=None):
+        blank = dict.fromkeys(OUTPUTS)
+        super().__init__("ledger:index:Item", resource_name, {**blank, **(properties or {})}, opts)
+
+
+class Group(pulumi.ComponentResource):
+    names: pulumi.Output[Any]
+    token: pulumi.Output[str]
+
+    def __init__(self, resource_name, properties=None, opts=None):
+        given = {"names": None, "token": None, **(properties or {})}
+        super().__init__("ledger:index:Group", resource_name, given, opts, remote=True)
+
+    def describe(self, greeting):
+        return pulumi.runtime.call("ledger:index:Group/describe", {"__self__": self, "greeting": greeting}, res=self)
+
+
+class Provider(pulumi.ProviderResource):
+    def __init__(self, resource_name, properties=None, opts=None):
+        super().__init__("ledger", resource_name, properties or {}, opts)
+
+
+def lookup(given, opts=None):
+    return pulumi.runtime.invoke_output("ledger:index:lookup", given, opts)
+
+
+# What a generated SDK of the provider `ledger` would have.
+LEDGER = SimpleNamespace(Item=Item, Group=Group, Provider=Provider, lookup=lookup)
+
+
+def options_of(words):
+    """Command-line words as options of the Automation API."""
+    options = {"parallel": 1}
+    while words:
+        word = words.pop(0)
+        if word == "-p":
+            options["parallel"] = int(words.pop(0))
+        elif word in ("--target", "--replace", "--exclude"):
+            options.setdefault(word[2:], []).append(words.pop(0))
+        else:
+            options[word[2:].replace("-", "_")] = True
+    return options
+
+
+def main(command, *words):
+    def program():
+        scope = {}
+        exec(compile(open("program.py").read(), "program.py", "exec"), scope)
+        scope["program"](pulumi, LEDGER)
+
+    stack = automation.select_stack("dev", "shop", program, work_dir=os.getcwd())
+    steps = []
+
+    def on_event(event):
+        if event.resource_pre_event:
+            metadata = event.resource_pre_event.metadata
+            steps.append({"urn": metadata.urn, "op": metadata.op.value, "keys": metadata.keys})
+
+    def show(text):
+        print(text, file=sys.stderr)
+
+    run = getattr(stack, command)
+    result = run(on_event=on_event, on_output=show, **options_of(list(words)))
+    if command == "preview":
+        summary = {str(operation): count for operation, count in result.change_summary.items()}
+        print(json.dumps({"steps": steps, "changeSummary": summary}))
+
+
+try:
+    main(*sys.argv[1:])
+except automation.CommandError as error:
+    print(error, file=sys.stderr)
+    code = re.search(r"code: (-?\d+)", str(error))
+    sys.exit(int(code[1]) if code else 1)
