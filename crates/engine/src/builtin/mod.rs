@@ -200,6 +200,6 @@ impl Provider for Builtin {
             "pulumi:pulumi:getResource" => self.get_resource(&arguments)?,
             _ => return Err(ProviderError::new(format!("unrecognized function name: '{token}'"))),
         };
-        Ok(Invoked { properties, failures: Vec::new() })
+        Ok(Invoked { properties, ..Invoked::default() })
     }
 }
