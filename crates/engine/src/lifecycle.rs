@@ -64,8 +64,9 @@ impl Deployment {
         let runs_program = self.options.operation == Operation::Update || self.options.run_program;
         self.read_naming()?;
         self.refresh_first().await?;
+        self.check_replacements()?;
         if !runs_program {
-            self.check_targets()?;
+            self.check_targets(&self.options.targets)?;
             if self.options.operation == Operation::Destroy {
                 self.delete_the_rest().await?;
             }
@@ -89,7 +90,7 @@ impl Deployment {
         if failed || self.is_stopping() {
             return Err(Stopped);
         }
-        self.check_targets()?;
+        self.check_targets(&self.options.targets)?;
         match self.options.operation {
             Operation::Refresh => self.refresh_the_rest().await?,
             Operation::Update | Operation::Destroy => {

@@ -61,6 +61,7 @@ impl Builtin {
         Ok(PropertyMap::from([
             ("urn".to_owned(), Value::String(urn.as_str().to_owned())),
             ("id".to_owned(), Value::String(state.record.id.clone())),
+            ("provider".to_owned(), Value::String(state.record.provider.clone())),
             ("state".to_owned(), Value::Object(state.outputs.clone())),
         ]))
     }
@@ -75,6 +76,12 @@ impl Provider for Builtin {
     async fn check(&self, arguments: CheckArguments) -> Result<Checked, ProviderError> {
         match arguments.urn.type_token() {
             STACK_REFERENCE => {
+                if let Some(deployment) = self.deployment.upgrade() {
+                    deployment.warn(
+                        &arguments.urn,
+                        "The \"pulumi:pulumi:StackReference\" resource type is deprecated. Update your SDK or if already up to date raise an issue at https://github.com/pulumi/pulumi/issues.",
+                    );
+                }
                 let mut failures = Vec::new();
                 for (key, value) in &arguments.new_inputs {
                     if key != "name" {
@@ -97,6 +104,10 @@ impl Provider for Builtin {
                     let reason = format!("unknown property \"{key}\"");
                     failures.push(CheckFailure { property: key.clone(), reason });
                 }
+                if !arguments.new_inputs.contains_key("input") {
+                    let reason = "missing required property \"input\"".to_owned();
+                    failures.push(CheckFailure { property: "input".to_owned(), reason });
+                }
                 Ok(Checked { properties: arguments.new_inputs, failures })
             }
             _ => Err(unknown_type(&arguments.urn)),
@@ -109,7 +120,7 @@ impl Provider for Builtin {
             STACK_REFERENCE if same => Ok(Diff::none()),
             STACK_REFERENCE => Ok(Diff::replace("name")),
             STASH if same => Ok(Diff::none()),
-            STASH => Ok(Diff::some()),
+            STASH => Ok(Diff { changed_keys: vec!["input".to_owned()], ..Diff::some() }),
             _ => Err(unknown_type(&arguments.urn)),
         }
     }
@@ -147,7 +158,13 @@ impl Provider for Builtin {
 
     async fn read(&self, arguments: ReadArguments) -> Result<ReadState, ProviderError> {
         let (inputs, outputs) = match arguments.urn.type_token() {
-            STACK_REFERENCE => (arguments.outputs.clone(), self.read_stack(&arguments.outputs).await?),
+            STACK_REFERENCE if !arguments.inputs.contains_key("name") => {
+                return Err(ProviderError::new("stack reference can not be imported"));
+            }
+            STACK_REFERENCE => (arguments.inputs.clone(), self.read_stack(&arguments.inputs).await?),
+            STASH if arguments.inputs.is_empty() => {
+                return Err(ProviderError::new("stash can not be imported"));
+            }
             STASH => (arguments.inputs.clone(), arguments.outputs.clone()),
             _ => return Err(unknown_type(&arguments.urn)),
         };
@@ -183,6 +200,6 @@ impl Provider for Builtin {
             "pulumi:pulumi:getResource" => self.get_resource(&arguments)?,
             _ => return Err(ProviderError::new(format!("unrecognized function name: '{token}'"))),
         };
-        Ok(Invoked { properties, failures: Vec::new() })
+        Ok(Invoked { properties, ..Invoked::default() })
     }
 }

@@ -518,6 +518,8 @@ pub struct Invoked {
     pub properties: PropertyMap,
     /// What is wrong with the arguments.
     pub failures: Vec<CheckFailure>,
+    /// Whether it did not run, because something that it depends on is not there yet: nothing of its result is known.
+    pub unknown: bool,
 }
 
 /// A method to be run.

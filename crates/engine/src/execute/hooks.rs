@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How often an error hook may ask for another try.
-const MOST_RETRIES: usize = 100;
+/// How often an operation is tried at most, however often error hooks ask for it.
+const MOST_TRIES: usize = 100;
 
 /// The hooks that the program made known.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl Deployment {
     pub(crate) async fn run_hooks(&self, moment: HookMoment, sides: Sides<'_>) -> Result<(), String> {
         for name in sides.names(moment) {
             let Some(registration) = self.hooks.get(&name) else {
-                return Err(format!("resource hook {name:?} was not registered"));
+                return Err(format!("hook {name:?} was not registered"));
             };
             if self.options.dry_run && !registration.on_dry_run {
                 continue;
@@ -97,11 +97,11 @@ impl Deployment {
             let call = sides.call(moment);
             let urn = call.urn.clone();
             if let Err(failed) = registration.hook.run(call).await {
-                let message = format!("{} hook {name:?} failed: {failed}", words(moment));
                 if !registration.ignore_errors {
-                    return Err(message);
+                    let side = if is_before(moment) { "before" } else { "after" };
+                    return Err(format!("{side} hook {name:?} failed: {failed}"));
                 }
-                self.warn(&urn, message);
+                self.warn(&urn, format!("{} hook {name:?} failed: {failed}", moment.as_str()));
             }
         }
         Ok(())
@@ -139,53 +139,49 @@ impl Running<'_> {
             };
             let Some(message) = message.filter(|_| !names.is_empty()) else { return outcome };
             errors.insert(0, message);
-            if errors.len() > MOST_RETRIES {
-                self.deployment.warn(
-                    self.urn(),
-                    format!("maximum number of error hook retries ({MOST_RETRIES}) reached"),
-                );
-                return outcome;
+            if errors.len() >= MOST_TRIES {
+                let message = format!("maximum number of error hook retries ({MOST_TRIES}) reached");
+                self.deployment.warn(self.urn(), message);
+                return outcome.map_err(|error| ProviderError {
+                    message: format!("maximum number of error hook retries reached: {}", error.message),
+                    ..error
+                });
             }
             let mut call = sides.call(HookMoment::OnError);
             operation.clone_into(&mut call.operation);
             call.errors.clone_from(&errors);
-            if !self.asks_for_retry(&names, &call).await? || self.deployment.is_stopping() {
-                return outcome;
+            match self.asks_for_retry(&names, &call).await {
+                Ok(true) if !self.deployment.is_stopping() => {}
+                Ok(_) => return outcome,
+                // What is there although it is not ready must not be lost for it.
+                Err(message) if outcome.is_ok() => {
+                    self.deployment.diagnose(self.urn(), Severity::Error, message);
+                    return outcome;
+                }
+                Err(message) => return outcome.map_err(|error| ProviderError { message, ..error }),
             }
             self.deployment.warn(
                 self.urn(),
-                format!(
-                    "retrying {operation} due to on-error hook request ({}/{MOST_RETRIES})",
-                    errors.len()
-                ),
+                format!("retrying {operation} due to on-error hook request ({}/{MOST_TRIES})", errors.len()),
             );
         }
     }
 
     /// Whether any error hook asks for another try. All are asked.
-    async fn asks_for_retry(&self, names: &[String], call: &HookCall) -> Result<bool, ProviderError> {
+    async fn asks_for_retry(&self, names: &[String], call: &HookCall) -> Result<bool, String> {
         let mut retry = false;
         for name in names {
             let Some(hook) = self.deployment.hooks.get_error(name) else {
-                return Err(ProviderError::new(format!("error hook {name:?} was not registered")));
+                return Err(format!("error hooks execution failed: error hook {name:?} was not registered"));
             };
-            retry |= hook
-                .retry(call.clone())
-                .await
-                .map_err(|failed| ProviderError::new(format!("error hooks execution failed: {failed}")))?;
+            retry |= hook.retry(call.clone()).await.map_err(|failed| {
+                format!("error hooks execution failed: error hook {name:?} failed: {failed}")
+            })?;
         }
         Ok(retry)
     }
 }
 
-fn words(moment: HookMoment) -> &'static str {
-    match moment {
-        HookMoment::BeforeCreate => "before create",
-        HookMoment::AfterCreate => "after create",
-        HookMoment::BeforeUpdate => "before update",
-        HookMoment::AfterUpdate => "after update",
-        HookMoment::BeforeDelete => "before delete",
-        HookMoment::AfterDelete => "after delete",
-        HookMoment::OnError => "on error",
-    }
+fn is_before(moment: HookMoment) -> bool {
+    matches!(moment, HookMoment::BeforeCreate | HookMoment::BeforeUpdate | HookMoment::BeforeDelete)
 }

@@ -1,12 +1,13 @@
 //! Looking at a resource that the stack does not own.
 
 use super::create::unready;
-use super::{Causes, StepResult, protect_outputs};
+use super::views::During;
+use super::{Causes, StepResult, moment, protect_outputs};
 use crate::deployment::Deployment;
 use crate::known::Known;
 use crate::recorder::Success;
-use crate::{Op, Provider, ReadArguments, State};
-use drystone_model::Computed;
+use crate::{Op, PropertyMap, Provider, ReadArguments, State};
+use drystone_model::{Computed, Value};
 use std::sync::Arc;
 
 impl Deployment {
@@ -20,44 +21,41 @@ impl Deployment {
     ) -> StepResult {
         let op = if replaces { Op::ReadReplacement } else { Op::Read };
         let running = self.start(op, old.as_ref(), Some(Arc::new(new.clone())), Causes::default()).await?;
+        let mut published = None;
         // An id that is not known yet can only be read once it is.
         if new.record.id != Computed::String.sentinel() {
             let token = self.views.reserve(self.surroundings.uuid().to_string());
             let arguments = ReadArguments {
                 urn: new.record.urn.clone(),
                 id: new.record.id.clone(),
-                inputs: if old.is_some() { new.inputs.clone() } else { crate::PropertyMap::new() },
+                inputs: new.inputs.clone(),
                 outputs: new.inputs.clone(),
                 status_token: token.clone(),
                 ..ReadArguments::default()
             };
-            let answered = provider.read(arguments).await;
-            self.views.release(&token);
-            let found = match answered {
+            let found = match provider.read(arguments).await {
                 Ok(found) => found,
-                Err(error) => return Err(running.failed(error.message)),
+                Err(error) => {
+                    self.views.release(&token);
+                    return Err(running.failed(error.message));
+                }
             };
             let Some(outputs) = found.outputs.filter(|_| !found.id.is_empty()) else {
+                self.views.release(&token);
                 let message = format!("resource '{}' does not exist", new.record.id);
                 return Err(running.failed(message));
             };
             new.outputs = outputs;
             new.record.id = found.id;
-            new.record.init_errors.clone_from(&found.incomplete);
-            if let Some(inputs) = found.inputs {
-                new.inputs = inputs;
-            }
-            if !found.incomplete.is_empty() {
-                return Err(running.failed(unready(&found.incomplete)));
-            }
+            new.record.init_errors = found.incomplete;
+            published = Some(token);
         } else {
             new.outputs.clear();
         }
-        let stamps = old.as_ref().map(|old| (old.record().created.clone(), old.record().modified.clone()));
-        if let Some((created, modified)) = stamps {
-            (new.record.created, new.record.modified) = (created, modified);
-        }
         protect_outputs(self, &mut new);
+        if let Some(old) = &old {
+            self.stamp_read(&mut new, old)?;
+        }
         let new = Arc::new(new);
         let sealed = if self.recorder.is_recording() {
             match self.vault.seal(&new, old.as_deref()) {
@@ -91,7 +89,24 @@ impl Deployment {
         if let Some(old) = old.filter(|_| replaces) {
             self.supersede(&old).await?;
         }
+        let shown = self.show_published(published, &new.record.urn, During::Change).await;
+        if !new.record.init_errors.is_empty() {
+            return Err(running.failed(unready(&new.record.init_errors)));
+        }
         running.done(Some(new));
-        Ok(known)
+        shown.map(|()| known)
+    }
+
+    /// Says when a resource that was read before was made, and when it was last found to be different.
+    fn stamp_read(&self, new: &mut State, old: &Arc<Known>) -> StepResult<()> {
+        let before = old.state(&self.vault).map_err(|message| self.fail(old.urn(), message))?;
+        new.record.created.clone_from(&before.record.created);
+        new.record.modified.clone_from(&before.record.modified);
+        let same =
+            |a: &PropertyMap, b: &PropertyMap| Value::Object(a.clone()).same_as(&Value::Object(b.clone()));
+        if !same(&new.inputs, &before.inputs) || !same(&new.outputs, &before.outputs) {
+            new.record.modified = Some(moment(self));
+        }
+        Ok(())
     }
 }

@@ -63,6 +63,7 @@ impl Deployment {
         let new = Arc::new(new);
         let running = self.start(Op::Same, None, Some(Arc::clone(&new)), Causes::default()).await?;
         let known = Known::new(Place::Nowhere, Arc::clone(&new), None);
+        self.remember(&known);
         running.done(Some(new));
         Ok(known)
     }

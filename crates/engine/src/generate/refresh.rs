@@ -18,6 +18,10 @@ impl Deployment {
         if all && with_program {
             return Ok(());
         }
+        if all || self.world().olds.iter().any(|known| known.record().refresh_before_update) {
+            self.check_targets(&self.options.targets)?;
+            self.check_targets(&self.options.excludes)?;
+        }
         let chosen: Vec<(usize, Arc<Known>)> = {
             let mut world = self.world();
             let olds = world.olds.clone();

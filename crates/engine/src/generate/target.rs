@@ -120,29 +120,24 @@ impl Deployment {
         order
     }
 
-    /// Refuses targets that name nothing.
-    pub(crate) fn check_targets(&self) -> Result<(), Stopped> {
-        let mut missing = Vec::new();
-        {
+    /// Refuses resources to replace that the stack does not have, before anything begins.
+    pub(crate) fn check_replacements(&self) -> Result<(), Stopped> {
+        self.check_targets(&self.options.replace)
+    }
+
+    /// Refuses targets that name nothing: nothing that was there, and nothing that the program registered.
+    pub(crate) fn check_targets(&self, targets: &Targets) -> Result<(), Stopped> {
+        let missing: Vec<String> = {
             let world = self.world();
-            let known = |text: &&str| {
+            let unknown = |text: &&str| {
                 let urn = Urn::new(*text);
-                !world.olds.iter().any(|old| old.urn() == &urn)
-                    && !world.dispositions.contains_key(&urn)
-                    && !world.aliased.contains_key(&urn)
+                !world.olds.iter().any(|old| old.urn() == &urn) && !world.disposition(&urn).registered
             };
-            for targets in [&self.options.targets, &self.options.excludes, &self.options.replace] {
-                missing.extend(targets.literals().filter(known).map(ToOwned::to_owned));
-            }
-        }
+            targets.literals().filter(unknown).map(ToOwned::to_owned).collect()
+        };
         for target in &missing {
-            let message = if target.contains("::") {
-                format!("Target '{target}' could not be found in the stack.")
-            } else {
-                format!(
-                    "Target '{target}' could not be found in the stack. Did you forget to escape $ in your shell?"
-                )
-            };
+            let hint = if target.contains('$') { "" } else { " Did you forget to escape $ in your shell?" };
+            let message = format!("Target '{target}' could not be found in the stack.{hint}");
             self.diagnose(&Urn::default(), Severity::Error, message);
         }
         if missing.is_empty() { Ok(()) } else { Err(self.fail_silently()) }

@@ -11,6 +11,7 @@ mod invoke;
 mod packages;
 mod read;
 mod register;
+mod tracker;
 mod transforms;
 
 use crate::deployment::Deployment;
@@ -32,6 +33,7 @@ pub(crate) struct MonitorState {
     remembered: Mutex<Remembered>,
     /// Default providers by package.
     defaults: Mutex<HashMap<String, Arc<OnceCell<String>>>>,
+    pub(crate) tracker: tracker::Tracker,
     finished: AtomicBool,
     released: AtomicBool,
 }

@@ -89,6 +89,7 @@ impl Deployment {
             self.announce_replace(&old, &state, crate::execute::Causes::default(), true);
         }
         self.remember_family(&urn, &request.parent, Vec::new());
+        self.monitor.tracker.track(&urn, &request.parent, super::tracker::Existence::There);
         Ok(Registered {
             urn,
             id: state.record.id.clone(),

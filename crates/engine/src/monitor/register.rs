@@ -1,5 +1,6 @@
 //! Registering a resource.
 
+use super::tracker::Existence;
 use super::{Inherited, dependencies};
 use crate::deployment::Deployment;
 use crate::generate::registration::Settled;
@@ -12,6 +13,22 @@ use std::sync::Arc;
 
 impl Deployment {
     pub(crate) async fn register(
+        self: &Arc<Self>,
+        request: RegisterRequest,
+    ) -> Result<Registered, MonitorError> {
+        let (parent, component) = (request.parent.clone(), !request.custom || request.remote);
+        let _under_way = self.monitor.tracker.begin(&parent);
+        let registered = self.register_request(request).await?;
+        let existence = match (component, registered.id.is_empty()) {
+            (true, _) => Existence::Component,
+            (false, true) => Existence::Missing,
+            (false, false) => Existence::There,
+        };
+        self.monitor.tracker.track(&registered.urn, &parent, existence);
+        Ok(registered)
+    }
+
+    async fn register_request(
         self: &Arc<Self>,
         mut request: RegisterRequest,
     ) -> Result<Registered, MonitorError> {

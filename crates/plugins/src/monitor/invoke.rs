@@ -39,7 +39,7 @@ impl Service {
         Ok(rpc::ResourceInvokeResponse {
             r#return: Some(Encoding::to(accepts).properties(&invoked.properties)?),
             failures: write_failures(invoked.failures),
-            unknown: false,
+            unknown: invoked.unknown,
         })
     }
 }

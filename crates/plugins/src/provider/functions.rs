@@ -34,7 +34,7 @@ impl GrpcProvider {
         if !protocol.accepts.secrets && secret() {
             echo::hide_all(&mut properties);
         }
-        Ok(Invoked { properties, failures: lifecycle::failures(answer.failures) })
+        Ok(Invoked { properties, failures: lifecycle::failures(answer.failures), unknown: false })
     }
 
     pub(super) async fn call_method(&self, arguments: CallArguments) -> Result<CallAnswer, ProviderError> {

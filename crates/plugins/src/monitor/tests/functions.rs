@@ -53,6 +53,7 @@ async fn functions_keep_secrets_and_give_references_where_taken() {
             Ok(Invoked {
                 properties: map([("ref", reference()), ("s", Value::secret(Value::from("x")))]),
                 failures: vec![CheckFailure { property: "p".into(), reason: "r".into() }],
+                ..Invoked::default()
             })
         }),
         ..Recorder::default()

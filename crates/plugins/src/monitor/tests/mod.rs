@@ -59,7 +59,7 @@ impl Default for Recorder {
                     ..Registered::default()
                 })
             }),
-            invoke: Box::new(|request| Ok(Invoked { properties: request.arguments, failures: Vec::new() })),
+            invoke: Box::new(|request| Ok(Invoked { properties: request.arguments, ..Invoked::default() })),
             call: Box::new(|request| {
                 Ok(CallAnswer { properties: request.arguments, ..CallAnswer::default() })
             }),
