@@ -4,4 +4,8 @@
 
 mod harness;
 
+mod alias;
 mod basics;
+mod delete_before_replace;
+mod deleted_with;
+mod protect;
