@@ -8,7 +8,7 @@ mod program;
 mod provider;
 
 pub(crate) use journal::MemoryJournal;
-pub(crate) use program::{P, program};
+pub(crate) use program::{P, Registering, program};
 pub(crate) use provider::{Call, TestProvider, diff_by_keys, unknown};
 
 use async_trait::async_trait;
