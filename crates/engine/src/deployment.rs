@@ -209,6 +209,7 @@ impl Deployment {
                 return;
             }
             tokio::select! {
+                biased;
                 () = stirred => {}
                 () = self.cancellation.requested(CancelLevel::Graceful) => {}
             }
@@ -259,16 +260,12 @@ impl Deployment {
         if let Some(provider) = self.registry.get(reference) {
             return Ok(provider);
         }
-        let Some(provider_urn) = reference_urn(reference) else {
+        if reference_urn(reference).is_none() {
             return Err(ProviderError::new(format!(
                 "bad provider reference '{reference}' for resource '{urn}'"
             )));
-        };
-        // A URN can stand twice: the provider that was replaced still deletes what it made.
-        let is_it = |known: &&Arc<Known>| {
-            known.urn() == &provider_urn && reference.ends_with(&format!("::{}", known.record().id))
-        };
-        let old = self.world().olds.iter().find(is_it).cloned();
+        }
+        let old = self.world().old_provider(reference).cloned();
         let unknown = || ProviderError::new(format!("unknown provider '{reference}' for resource '{urn}'"));
         let old = old.ok_or_else(unknown)?;
         let state = old.state(&self.vault).map_err(ProviderError::new)?;

@@ -44,6 +44,7 @@ impl Deployment {
             std::future::pending::<()>().await;
         };
         tokio::select! {
+            biased;
             () = work => {}
             () = watch => {}
         }
@@ -78,6 +79,7 @@ impl Deployment {
         let monitor: Monitor = Arc::new(Gate(Arc::clone(self)));
         let mut running = program.run(monitor);
         let ended = tokio::select! {
+            biased;
             ended = &mut running => Some(ended),
             () = self.finished() => None,
             () = self.stopped() => return Err(Stopped),
@@ -102,6 +104,7 @@ impl Deployment {
         if ended.is_none() {
             self.monitor.release(self);
             tokio::select! {
+                biased;
                 ended = &mut running => self.tell_program_failure(ended),
                 () = self.stopped() => {}
             }

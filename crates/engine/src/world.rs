@@ -1,7 +1,7 @@
 //! What has become of every resource so far.
 
 use crate::{Targets, ViewState, known::Known};
-use drystone_model::Urn;
+use drystone_model::{ProviderReference, Urn};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -114,6 +114,14 @@ impl World {
     /// The live old state of a URN.
     pub(crate) fn old(&self, urn: &Urn) -> Option<&Arc<Known>> {
         self.by_urn.get(urn).and_then(|&index| self.olds.get(index))
+    }
+
+    /// The old state of a provider by its reference. A provider that was replaced may still be there, waiting to be
+    /// deleted, beside the one that took its name.
+    pub(crate) fn old_provider(&self, reference: &str) -> Option<&Arc<Known>> {
+        let ProviderReference { urn, id } = ProviderReference::parse(reference)?;
+        let named = |known: &&Arc<Known>| known.urn() == &urn && known.record().id == id;
+        self.old(&urn).filter(named).or_else(|| self.olds.iter().find(named))
     }
 
     /// The views of a resource, under this name or the one that it had.

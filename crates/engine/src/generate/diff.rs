@@ -66,7 +66,7 @@ impl Registering {
             if world.aliased.get(&old_urn) == Some(&new_urn) {
                 return Ok(false);
             }
-            (world.old(&old_urn).cloned(), world.providers.get(&new_urn).cloned())
+            (world.old_provider(old).cloned(), world.providers.get(&new_urn).cloned())
         };
         let provider = deployment.provider(&self.urn, new).await?;
         let (Some(old_known), Some(new_state)) = (old_known, new_state) else { return Ok(true) };

@@ -65,7 +65,7 @@ impl Deployment {
 
     /// Refuses a step that needs a resource which was left out of this run.
     pub(crate) fn refuse_missing_dependencies(&self, record: &Resource) -> Result<(), Stopped> {
-        if !self.options.targets.is_constrained() && !self.options.replace.is_constrained() {
+        if !self.is_constrained() && !self.options.replace.is_constrained() {
             return Ok(());
         }
         let missing: Vec<Urn> = {
@@ -74,10 +74,17 @@ impl Deployment {
             references(record).map(Urn::new).filter(skipped).collect()
         };
         for urn in &missing {
-            let message = format!(
-                "Resource '{}' depends on '{urn}' which was was not specified in --target list.",
-                record.urn
-            );
+            let message = if self.options.excludes.is_constrained() {
+                format!(
+                    "Resource '{}' depends on '{urn}' which does not exist and is left out by --exclude.\nEither exclude both or pass --exclude-dependents to proceed.",
+                    record.urn
+                )
+            } else {
+                format!(
+                    "Resource '{}' depends on '{urn}' which was was not specified in --target list.",
+                    record.urn
+                )
+            };
             self.diagnose(&record.urn, Severity::Error, message);
             self.note_failure();
             if !self.options.dry_run {

@@ -41,6 +41,7 @@ impl Deployment {
             info: self.info(),
         };
         let constructed = tokio::select! {
+            biased;
             constructed = provider.construct(arguments) => constructed,
             // The component's own registrations are refused by now: it has no way to end well.
             () = self.stopped() => return Err(MonitorError::closing()),

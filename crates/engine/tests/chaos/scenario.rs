@@ -1,0 +1,389 @@
+//! One seed: a stack, a program that changes, operations that go wrong, and what must hold in the end.
+
+use crate::figures::Figures;
+use crate::invent::{Inventor, chance, drift, pick, restore_found, world};
+use crate::program::Spec;
+use crate::stack::{Outcome, Stack};
+use crate::world::{Faults, Owner};
+use drystone_engine::{
+    CancelLevel, ConfigValue, Ending, Op, Operation, Options, RefreshMode, Severity, Targets,
+};
+use drystone_model::{OperationKind, Urn};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+
+/// What a seed found wrong.
+type Verdict<T = ()> = Result<T, String>;
+
+/// Plays a seed.
+pub(crate) fn run(seed: u64) -> (Figures, Verdict) {
+    let mut scenario = Scenario::new(seed);
+    let played = std::panic::catch_unwind(AssertUnwindSafe(|| scenario.play()));
+    let verdict = played.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(format!("it panicked: {}", text.unwrap_or_default()))
+    });
+    let verdict = verdict.map_err(|wrong| format!("seed {seed}: {wrong}"));
+    (scenario.figures, verdict)
+}
+
+struct Scenario {
+    rng: ChaCha8Rng,
+    inventor: Inventor,
+    spec: Spec,
+    figures: Figures,
+}
+
+impl Scenario {
+    fn new(seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut inventor = Inventor::new(&mut rng);
+        let spec = inventor.program(&mut rng);
+        Self { rng, inventor, spec, figures: Figures { seeds: 1, ..Figures::default() } }
+    }
+
+    fn play(&mut self) -> Verdict {
+        let mut stack = Stack::new(world(&mut self.rng));
+        let rounds = self.rng.random_range(1..5);
+        for round in 0..rounds {
+            if round > 0 {
+                self.inventor.change(&mut self.spec, &mut self.rng);
+                self.stir(&mut stack);
+            }
+            let options = self.options(&stack, round);
+            let faults = self.faults();
+            let start = stack.clone();
+            let label = format!("round {round}");
+            let outcome = self.operate(&label, &mut stack, &options, &faults)?;
+            self.settle_pending(&label, &mut stack, &outcome)?;
+            if round + 1 == rounds {
+                self.compare(start, &options, &faults, &mut stack)?;
+            }
+        }
+        if chance(&mut self.rng, 40) {
+            self.destroy(&mut stack)?;
+        }
+        Ok(())
+    }
+
+    /// What happens to a stack between operations.
+    fn stir(&mut self, stack: &mut Stack) {
+        restore_found(&mut stack.world);
+        if chance(&mut self.rng, 15) {
+            drift(&mut stack.world, &mut self.rng);
+        }
+        if chance(&mut self.rng, 10) {
+            let text = self.rng.random_range(0..3).to_string();
+            let key = pick(&mut self.rng, &["pkgA:zone", "pkgB:region"]).copied().unwrap_or_default();
+            let secret = chance(&mut self.rng, 30);
+            stack.config.insert(key.to_owned(), ConfigValue { text, object: false, secret });
+        }
+    }
+
+    fn options(&mut self, stack: &Stack, round: usize) -> Options {
+        let rng = &mut self.rng;
+        let operation = match rng.random_range(0..100) {
+            0..12 if round > 0 => Operation::Refresh,
+            12..24 if round > 0 => Operation::Destroy,
+            _ => Operation::Update,
+        };
+        let mut options = Options {
+            operation,
+            run_program: chance(rng, 25),
+            refresh: if chance(rng, 20) { RefreshMode::First } else { RefreshMode::AsProvidersAsk },
+            parallel: rng.random_range(1..9),
+            continue_on_error: chance(rng, 30),
+            ignore_protect: chance(rng, 30),
+            ..Options::default()
+        };
+        let mut urns: Vec<String> =
+            stack.snapshot.resources.iter().map(|resource| resource.urn.to_string()).collect();
+        if operation == Operation::Update {
+            urns.extend(
+                self.spec.declarations.iter().map(|declaration| self.spec.urn(declaration.key).to_string()),
+            );
+        }
+        let some = |rng: &mut ChaCha8Rng| -> Targets {
+            let count = rng.random_range(1..4);
+            Targets::new((0..count).filter_map(|_| pick(rng, &urns).cloned()).collect::<Vec<_>>())
+        };
+        match rng.random_range(0..100) {
+            0..12 => {
+                options.targets = some(rng);
+                options.target_dependents = chance(rng, 50);
+            }
+            12..20 => {
+                options.excludes = some(rng);
+                options.exclude_dependents = chance(rng, 50);
+            }
+            20..28 if operation == Operation::Update => options.replace = some(rng),
+            _ => {}
+        }
+        options
+    }
+
+    fn faults(&mut self) -> Faults {
+        let rng = &mut self.rng;
+        let mut faults = Faults::default();
+        if chance(rng, 20) {
+            return faults;
+        }
+        if chance(rng, 55) {
+            faults.chance = rng.random_range(3..40);
+            faults.budget = rng.random_range(1..4);
+        }
+        match rng.random_range(0..100) {
+            0..35 => faults.crash_at = Some(rng.random_range(0..50)),
+            35..47 => faults.fence_at = Some(rng.random_range(0..50)),
+            47..60 => {
+                let level = if chance(rng, 50) { CancelLevel::Graceful } else { CancelLevel::Terminate };
+                faults.cancel = Some((rng.random_range(0..60), level));
+            }
+            60..66 => faults.bail_after = Some(rng.random_range(0..6)),
+            _ => {}
+        }
+        faults
+    }
+
+    /// An operation, and everything that must hold after any.
+    fn operate(
+        &mut self,
+        label: &str,
+        stack: &mut Stack,
+        options: &Options,
+        faults: &Faults,
+    ) -> Verdict<Outcome> {
+        if crate::is_verbose() {
+            println!("== {label}: {options:?}\n   {faults:?}");
+            for declaration in &self.spec.declarations {
+                println!("   {declaration:?}");
+            }
+            for resource in &stack.snapshot.resources {
+                println!("   state {}", serde_json::to_string(resource).unwrap());
+            }
+        }
+        let outcome = stack.operate(&self.spec, options.clone(), faults, &mut self.rng);
+        let figures = &mut self.figures;
+        figures.runs += 1;
+        figures.operations += outcome.aftermath.calls;
+        figures.entries += outcome.written.entries;
+        figures.faults += outcome.aftermath.faults;
+        match outcome.ending() {
+            None => figures.crashes += 1,
+            Some(Ending::Unrecorded(_)) => figures.fenced += 1,
+            Some(Ending::Cancelled) => figures.cancelled += 1,
+            Some(_) => {}
+        }
+        if crate::is_verbose() {
+            outcome.aftermath.said.iter().chain(&outcome.written.said).for_each(|line| println!("{line}"));
+            for ((op, urn), count) in outcome.steps() {
+                println!("      {op} {urn} x{count}");
+            }
+            println!("   => {:?} {:#?}", outcome.ending(), outcome.messages(Severity::Info));
+        }
+        let mut wrongs = outcome.wrongs();
+        if options.dry_run {
+            if outcome.written.entries > 0 || outcome.aftermath.calls > 0 {
+                wrongs.push("a preview changed something".to_owned());
+            }
+        } else {
+            wrongs.extend(stack.account(&outcome));
+            if matches!(outcome.ending(), Some(Ending::Succeeded | Ending::Failed)) {
+                wrongs.extend(outcome.differences(&stack.snapshot));
+            }
+        }
+        if wrongs.is_empty() { Ok(outcome) } else { Err(format!("{label}: {}", wrongs.join("\n  "))) }
+    }
+
+    /// Finds out what became of operations that were under way, as a person would: what was made is taken into the
+    /// state or deleted by hand, and what was changed or deleted is looked at.
+    fn settle_pending(&mut self, label: &str, stack: &mut Stack, outcome: &Outcome) -> Verdict {
+        let _ = outcome;
+        let operations = std::mem::take(&mut stack.snapshot.pending_operations);
+        self.figures.pending += operations.len();
+        let mut doubtful: BTreeSet<String> = BTreeSet::new();
+        for operation in operations {
+            let mut resource = operation.resource;
+            if operation.kind != OperationKind::Creating {
+                doubtful.extend([resource.urn.to_string()]);
+                doubtful.extend(resource.aliases.iter().map(ToString::to_string));
+                continue;
+            }
+            let held = |id: &String| stack.snapshot.resources.iter().any(|other| other.id == *id);
+            let made =
+                stack.world.things.iter().find(|(id, thing)| {
+                    thing.owner == Owner::Stack && thing.urn == resource.urn && !held(id)
+                });
+            let Some(id) = made.map(|(id, _)| id.clone()) else { continue };
+            let taken = stack.snapshot.resources.iter().any(|other| other.urn == resource.urn);
+            if taken || !resource.aliases.is_empty() || chance(&mut self.rng, 50) {
+                stack.world.delete(&id);
+                continue;
+            }
+            resource.id = id;
+            resource.outputs = resource.inputs.clone();
+            doubtful.insert(resource.urn.to_string());
+            stack.snapshot.resources.push(resource);
+        }
+        let known: BTreeSet<&str> =
+            stack.snapshot.resources.iter().map(|resource| resource.urn.as_str()).collect();
+        doubtful.retain(|urn| known.contains(urn.as_str()));
+        if doubtful.is_empty() {
+            return Ok(());
+        }
+        let options = Options {
+            operation: Operation::Refresh,
+            parallel: 4,
+            targets: Targets::new(doubtful),
+            ..Options::default()
+        };
+        let outcome = self.operate(&format!("{label}, settling"), stack, &options, &Faults::default())?;
+        self.expect_success(&format!("{label}, settling"), &outcome)
+    }
+
+    fn expect_success(&self, label: &str, outcome: &Outcome) -> Verdict {
+        if outcome.succeeded() {
+            return Ok(());
+        }
+        Err(format!(
+            "{label}: it did not succeed: {:?} {:#?}",
+            outcome.ending(),
+            outcome.messages(Severity::Error)
+        ))
+    }
+
+    /// Ends of a stack that had faults, and of one that had none from the same start, are the same.
+    fn compare(
+        &mut self,
+        mut start: Stack,
+        options: &Options,
+        faults: &Faults,
+        stack: &mut Stack,
+    ) -> Verdict {
+        // What is imported once cannot be imported again, and cannot be replaced while the program says so.
+        let imports = self.spec.declarations.iter().any(|declaration| declaration.import.is_some());
+        for declaration in &mut self.spec.declarations {
+            declaration.import = None;
+        }
+        restore_found(&mut stack.world);
+        self.converge("the end", stack)?;
+        if faults.none() || imports || self.inventor.flavour.ignore_changes {
+            return Ok(());
+        }
+        let outcome = self.operate("without faults", &mut start, options, &Faults::default())?;
+        self.settle_pending("without faults", &mut start, &outcome)?;
+        restore_found(&mut start.world);
+        self.converge("the end without faults", &mut start)?;
+        self.figures.comparisons += 1;
+        let (with, without) = (stack.essence(), start.essence());
+        if with == without {
+            return Ok(());
+        }
+        let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect::<Vec<_>>();
+        Err(format!(
+            "the end with faults differs from that without:\n with {:#?}\n without {:#?}\n world with {:#?}\n world without {:#?}",
+            only(&with.0, &without.0),
+            only(&without.0, &with.0),
+            with.1,
+            without.1
+        ))
+    }
+
+    /// Without faults the program is carried out, as its preview said; and then there is nothing more to do.
+    fn converge(&mut self, label: &str, stack: &mut Stack) -> Verdict {
+        let parallel = self.rng.random_range(1..9);
+        let options =
+            Options { parallel, ignore_protect: true, refresh: RefreshMode::First, ..Options::default() };
+        let planned = if chance(&mut self.rng, 50) {
+            let label = format!("{label}, preview");
+            let options = Options { dry_run: true, ..options.clone() };
+            let preview = self.operate(&label, stack, &options, &Faults::default())?;
+            self.expect_success(&label, &preview)?;
+            (!preview.aftermath.saw_unknowns).then(|| preview.steps())
+        } else {
+            None
+        };
+        let outcome = self.operate(label, stack, &options, &Faults::default())?;
+        self.expect_success(label, &outcome)?;
+        if let Some(planned) = planned {
+            self.figures.previews += 1;
+            let done = outcome.steps();
+            if planned != done {
+                let only = |a: &std::collections::BTreeMap<(Op, Urn), usize>,
+                            b: &std::collections::BTreeMap<(Op, Urn), usize>| {
+                    a.iter()
+                        .filter(|(step, count)| b.get(step) != Some(count))
+                        .map(|((op, urn), count)| format!("{op} {urn} x{count}"))
+                        .collect::<Vec<_>>()
+                };
+                return Err(format!(
+                    "{label}: the preview differs from what was done: planned {:#?}, done {:#?}",
+                    only(&planned, &done),
+                    only(&done, &planned)
+                ));
+            }
+        }
+        let stale = stack.stale();
+        if !stale.is_empty() {
+            return Err(format!("{label}: {}", stale.join("\n  ")));
+        }
+        if !stack.snapshot.pending_operations.is_empty() {
+            return Err(format!("{label}: operations are still pending"));
+        }
+        let options = Options { refresh: RefreshMode::AsProvidersAsk, ..options };
+        self.expect_quiet(&format!("{label}, once more"), stack, &options)?;
+        // A refresh drops property dependencies on nothing from the state, and the next run writes them anew.
+        let again = self.expect_quiet(&format!("{label}, for the third time"), stack, &options)?;
+        let refreshing = stack.snapshot.resources.iter().any(|resource| resource.refresh_before_update);
+        match again.written.entries {
+            0 => Ok(()),
+            _ if refreshing => Ok(()),
+            written => Err(format!("{label}: nothing changed, and {written} entries were written")),
+        }
+    }
+
+    /// There is nothing to do.
+    fn expect_quiet(&mut self, label: &str, stack: &mut Stack, options: &Options) -> Verdict<Outcome> {
+        let before = stack.essence();
+        let outcome = self.operate(label, stack, options, &Faults::default())?;
+        self.expect_success(label, &outcome)?;
+        let quiet = |op: Op| matches!(op, Op::Same | Op::Read | Op::Refresh);
+        let loud: Vec<String> = outcome
+            .steps()
+            .into_keys()
+            .filter(|(op, _)| !quiet(*op))
+            .map(|(op, urn)| format!("{op} {urn}"))
+            .collect();
+        if !loud.is_empty() {
+            return Err(format!("{label}: it does not converge: {loud:#?}"));
+        }
+        if stack.essence() != before {
+            return Err(format!("{label}: nothing was done, and the state changed"));
+        }
+        Ok(outcome)
+    }
+
+    /// Everything goes, but what was left behind on purpose.
+    fn destroy(&mut self, stack: &mut Stack) -> Verdict {
+        let options = Options {
+            operation: Operation::Destroy,
+            parallel: self.rng.random_range(1..9),
+            run_program: chance(&mut self.rng, 25),
+            ignore_protect: true,
+            ..Options::default()
+        };
+        let outcome = self.operate("the destruction", stack, &options, &Faults::default())?;
+        self.expect_success("the destruction", &outcome)?;
+        let left: Vec<&str> = stack.snapshot.resources.iter().map(|resource| resource.urn.as_str()).collect();
+        if !left.is_empty() {
+            return Err(format!("the destruction left {left:#?}"));
+        }
+        let things = &stack.world.things;
+        let left: Vec<&String> =
+            things.iter().filter(|(_, thing)| thing.owner == Owner::Stack).map(|(id, _)| id).collect();
+        if left.is_empty() { Ok(()) } else { Err(format!("the destruction left {left:?} in the world")) }
+    }
+}
