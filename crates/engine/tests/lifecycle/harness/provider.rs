@@ -268,7 +268,7 @@ impl Provider for TestProvider {
         self.note("invoke", &Urn::new(token), "", &arguments, &PropertyMap::new(), dry_run);
         match &self.invoke {
             Some(invoke) => invoke((token.to_owned(), arguments)),
-            None => Ok(Invoked { properties: arguments, failures: Vec::new() }),
+            None => Ok(Invoked { properties: arguments, ..Invoked::default() }),
         }
     }
 
