@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks to its caller")]
 
 mod bench;
+mod bench_up;
 mod cache;
 mod check;
 mod failure;
@@ -32,6 +33,12 @@ cargo xtask <command>
                     --resources N        size of the stack (30000)
                     --repetitions N      runs of each case and side (5)
                     --seed N             seed of the generated state (1)
+  bench-up        build for release and measure whole updates beside the stock Pulumi CLI
+                    --resources N,N      sizes of the stack (1,100,500,1000,2000)
+                    --shapes A,B         flat, chain, big (flat)
+                    --engines A,B        ours, skipping, stock, floor (all)
+                    --repetitions N      lives of each stack (1)
+                    --default-up-to N    largest size for the stock CLI with its checkpoints (1000)
 
 The cache is $DRYSTONE_CACHE, else $XDG_CACHE_HOME/drystone, else ~/.cache/drystone.";
 
@@ -54,6 +61,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         ["test"] => test::command(),
         ["check"] => check::command(),
         ["bench", options @ ..] => bench::command(options),
+        ["bench-up", options @ ..] => bench_up::command(options),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

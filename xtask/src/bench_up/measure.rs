@@ -1,0 +1,95 @@
+//! What one run of a command costs, its children left out.
+
+use crate::failure::Failure;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use wait4::Wait4;
+
+/// What one run cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    /// From start to end.
+    pub(super) wall: Duration,
+    /// Until the first byte of output.
+    pub(super) first_output: Duration,
+    /// Processor time of the process alone.
+    pub(super) processor: Duration,
+    /// The largest resident set in bytes.
+    pub(super) peak: u64,
+    /// Bytes written to files.
+    pub(super) written: u64,
+}
+
+impl Cost {
+    /// Several runs as one: the median of each.
+    pub(super) fn median(costs: Vec<Self>) -> Option<Self> {
+        fn middle<T: Ord + Copy>(mut values: Vec<T>) -> Option<T> {
+            values.sort_unstable();
+            values.get(values.len() / 2).copied()
+        }
+        Some(Self {
+            wall: middle(costs.iter().map(|cost| cost.wall).collect())?,
+            first_output: middle(costs.iter().map(|cost| cost.first_output).collect())?,
+            processor: middle(costs.iter().map(|cost| cost.processor).collect())?,
+            peak: middle(costs.iter().map(|cost| cost.peak).collect())?,
+            written: middle(costs.iter().map(|cost| cost.written).collect())?,
+        })
+    }
+}
+
+/// Runs a command, and fails with its error text when it fails.
+pub(super) fn measure(command: &mut Command, errors: &Path) -> Result<Cost, Failure> {
+    let file = File::create(errors).map_err(|error| Failure::at(errors, "write", &error))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
+    let shown = format!("{command:?}");
+    let failed = |error: &dyn std::fmt::Display| Failure::new(format!("cannot run {shown}: {error}"));
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(|error| failed(&error))?;
+    let mut first_output = Duration::ZERO;
+    let mut said = Vec::new();
+    if let Some(mut output) = child.stdout.take() {
+        let mut buffer = [0; 4096];
+        while let Ok(read @ 1..) = output.read(&mut buffer) {
+            if said.is_empty() {
+                first_output = start.elapsed();
+            }
+            said.extend_from_slice(&buffer[..read]);
+        }
+    }
+    // As long as it is not reaped, the kernel tells its own processor time apart from its children's.
+    let pid =
+        i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or_else(|| failed(&"no process id"))?;
+    waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+        .map_err(|error| failed(&error))?;
+    let processor =
+        own_processor_time(child.id()).ok_or_else(|| failed(&"its processor time is not to be had"))?;
+    let written = own_bytes_written(child.id()).ok_or_else(|| failed(&"its bytes are not to be had"))?;
+    let used = child.wait4().map_err(|error| failed(&error))?;
+    let wall = start.elapsed();
+    if used.status.success() {
+        return Ok(Cost { wall, first_output, processor, peak: used.rusage.maxrss, written });
+    }
+    let mut lines = fs::read_to_string(errors).unwrap_or_default();
+    lines.push_str(&String::from_utf8_lossy(&said));
+    let lines: String = lines.lines().take(20).map(|line| format!("\n  {line}")).collect();
+    Err(Failure::new(format!("{shown}: {}{lines}", used.status)))
+}
+
+/// User and system time of a process without its children, from its record in /proc.
+fn own_processor_time(pid: u32) -> Option<Duration> {
+    let record = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in brackets and may hold anything.
+    let fields: Vec<&str> = record.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
+}
+
+/// Bytes that a process had written to disks, without its children's.
+fn own_bytes_written(pid: u32) -> Option<u64> {
+    let record = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    record.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.parse().ok()
+}

@@ -1,0 +1,122 @@
+//! `cargo xtask bench-up`: whole updates beside the stock Pulumi CLI, with the same language and provider, in one run.
+//!
+//! The stock CLI runs both ways: as it comes, and with its checkpoints skipped, which is linear and not safe. Ours is
+//! always durable. The floor is the same program and provider with an engine that decides nothing. Processor time is
+//! that of the CLI's process alone; its plugins are left out.
+
+mod measure;
+mod site;
+mod table;
+
+use crate::cache;
+use crate::failure::Failure;
+use crate::process;
+use measure::Cost;
+use site::{Engine, Shape, Site, Step};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use table::{Cell, Table};
+
+struct Options {
+    sizes: Vec<usize>,
+    shapes: Vec<Shape>,
+    engines: Vec<Engine>,
+    repetitions: usize,
+    /// The stock CLI with its checkpoints is left out above this: it grows with the square.
+    default_up_to: usize,
+}
+
+impl Options {
+    fn parse(words: &[&str]) -> Result<Self, Failure> {
+        let mut options = Self {
+            sizes: vec![1, 100, 500, 1000, 2000],
+            shapes: vec![Shape::Flat],
+            engines: vec![Engine::Ours, Engine::StockUnsafe, Engine::Stock, Engine::Floor],
+            repetitions: 1,
+            default_up_to: 1000,
+        };
+        for pair in words.chunks(2) {
+            let [name, value] = pair else {
+                return Err(Failure::new(format!("`{}` wants a value", pair[0])));
+            };
+            let wrong =
+                || Failure::new(format!("`{name} {value}` makes no sense")).hint("see `cargo xtask help`");
+            let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+            match *name {
+                "--resources" => options.sizes = value.split(',').map(number).collect::<Result<_, _>>()?,
+                "--shapes" => {
+                    options.shapes = value
+                        .split(',')
+                        .map(|word| Shape::parse(word).ok_or_else(wrong))
+                        .collect::<Result<_, _>>()?;
+                }
+                "--engines" => {
+                    options.engines = value
+                        .split(',')
+                        .map(|word| Engine::parse(word).ok_or_else(wrong))
+                        .collect::<Result<_, _>>()?;
+                }
+                "--repetitions" => options.repetitions = number(value)?.max(1),
+                "--default-up-to" => options.default_up_to = number(value)?,
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// `cargo xtask bench-up`.
+pub(crate) fn command(words: &[&str]) -> Result<ExitCode, Failure> {
+    let options = Options::parse(words)?;
+    process::run(&mut process::cargo([
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "drystone",
+        "--package",
+        "drystone-testbed",
+    ]))?;
+    let target = target_folder()?;
+    let _lock = cache::lock(&target.join("bench.lock"), "bench")?;
+    let folder = target.join("bench-up");
+    let mut table = Table::default();
+    for shape in &options.shapes {
+        for size in &options.sizes {
+            for engine in &options.engines {
+                if *engine == Engine::Stock && *size > options.default_up_to {
+                    continue;
+                }
+                eprintln!("measuring {} resources, {}, {}", size, shape.name(), engine.name());
+                let site = Site::new(&folder, *engine, *shape, *size, &target.join("release"))?;
+                for (step, cost) in measured(&site, options.repetitions)? {
+                    table.add(Cell { shape: *shape, size: *size, step, engine: *engine, cost });
+                }
+            }
+        }
+    }
+    cache::remove_folder(&folder)?;
+    print!("{}", table.render());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The median of every step over several rounds of its life: made, kept, looked at, destroyed.
+fn measured(site: &Site, repetitions: usize) -> Result<Vec<(Step, Cost)>, Failure> {
+    let mut rounds: Vec<Vec<(Step, Cost)>> = Vec::new();
+    for _ in 0..repetitions {
+        rounds.push(site.live()?);
+    }
+    let steps: Vec<Step> = rounds.first().into_iter().flatten().map(|(step, _)| *step).collect();
+    let of = |step: Step| {
+        let costs = rounds.iter().flatten().filter(|(which, _)| *which == step).map(|(_, cost)| *cost);
+        Cost::median(costs.collect())
+    };
+    Ok(steps.into_iter().filter_map(|step| Some((step, of(step)?))).collect())
+}
+
+/// The folder that cargo builds into: two above this program.
+fn target_folder() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe().map_err(|error| Failure::new(format!("where are we: {error}")))?;
+    let folder = program.parent().and_then(Path::parent).map(Path::to_path_buf);
+    folder.ok_or_else(|| Failure::new("this program does not stand in a target folder"))
+}

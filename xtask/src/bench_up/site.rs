@@ -1,0 +1,184 @@
+//! A project of the bench language with a backend of its own, for one engine.
+
+use super::measure::{Cost, measure};
+use crate::cache::{make_folder, remove_folder};
+use crate::failure::Failure;
+use crate::setup;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Who carries the update out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Engine {
+    Ours,
+    /// The stock CLI with its checkpoints skipped.
+    StockUnsafe,
+    Stock,
+    /// An engine that decides nothing.
+    Floor,
+}
+
+impl Engine {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Ours, "ours"),
+        (Self::StockUnsafe, "skipping"),
+        (Self::Stock, "stock"),
+        (Self::Floor, "floor"),
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(engine, _)| *engine == self).map_or("", |(_, name)| name)
+    }
+
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == word).map(|(engine, _)| *engine)
+    }
+}
+
+/// How resources hang together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Shape {
+    Flat,
+    Chain,
+    /// Flat, with 2 KB of properties each.
+    Big,
+}
+
+impl Shape {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Flat => "flat",
+            Self::Chain => "chain",
+            Self::Big => "big",
+        }
+    }
+
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        [Self::Flat, Self::Chain, Self::Big].into_iter().find(|shape| shape.name() == word)
+    }
+
+    /// The shape and the bytes of each resource, as the bench language takes them.
+    fn options(self) -> (&'static str, usize) {
+        match self {
+            Self::Flat => ("flat", 32),
+            Self::Chain => ("chain", 32),
+            Self::Big => ("flat", 2048),
+        }
+    }
+}
+
+/// What is done with the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    Up,
+    Unchanged,
+    Preview,
+    Destroy,
+}
+
+impl Step {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Unchanged => "up, no change",
+            Self::Preview => "preview",
+            Self::Destroy => "destroy",
+        }
+    }
+
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Up | Self::Unchanged => &["up", "--yes", "--skip-preview", "--non-interactive"],
+            Self::Preview => &["preview", "--non-interactive"],
+            Self::Destroy => &["destroy", "--yes", "--skip-preview", "--non-interactive"],
+        }
+    }
+}
+
+/// A project, a backend and the engine that works on them.
+pub(super) struct Site {
+    engine: Engine,
+    shape: Shape,
+    size: usize,
+    folder: PathBuf,
+    binaries: PathBuf,
+    stock: PathBuf,
+}
+
+impl Site {
+    pub(super) fn new(
+        folder: &Path,
+        engine: Engine,
+        shape: Shape,
+        size: usize,
+        binaries: &Path,
+    ) -> Result<Self, Failure> {
+        let stock = setup::ensure(&[&setup::PULUMI])?.place(&setup::PULUMI)?.to_path_buf();
+        Ok(Self {
+            engine,
+            shape,
+            size,
+            folder: folder.to_path_buf(),
+            binaries: binaries.to_path_buf(),
+            stock,
+        })
+    }
+
+    /// Makes the stack, keeps it, looks at it and destroys it.
+    pub(super) fn live(&self) -> Result<Vec<(Step, Cost)>, Failure> {
+        remove_folder(&self.folder)?;
+        for part in ["project", "backend", "home"] {
+            make_folder(&self.folder.join(part))?;
+        }
+        if self.engine == Engine::Floor {
+            let (shape, bytes) = self.shape.options();
+            let mut command = self.command(&self.binaries.join("null-engine"));
+            command.args([&self.size.to_string(), shape, &bytes.to_string()]);
+            return Ok(vec![(Step::Up, measure(&mut command, &self.folder.join("errors"))?)]);
+        }
+        let (shape, bytes) = self.shape.options();
+        let project = format!(
+            "name: bench\nruntime:\n  name: bench\n  options: {{resources: {}, shape: {shape}, bytes: {bytes}}}\n",
+            self.size
+        );
+        let file = self.folder.join("project").join("Pulumi.yaml");
+        std::fs::write(&file, project).map_err(|error| Failure::at(&file, "write", &error))?;
+        self.run(&["stack", "init", "dev"])?;
+        let mut costs = Vec::new();
+        for step in [Step::Up, Step::Unchanged, Step::Preview, Step::Destroy] {
+            costs.push((step, self.run(step.arguments())?));
+        }
+        Ok(costs)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Cost, Failure> {
+        let binary = match self.engine {
+            Engine::Ours => self.binaries.join("drystone"),
+            _ => self.stock.clone(),
+        };
+        let mut command = self.command(&binary);
+        command.args(arguments);
+        measure(&mut command, &self.folder.join("errors"))
+    }
+
+    fn command(&self, binary: &Path) -> Command {
+        let mut command = Command::new(binary);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("PULUMI_") {
+                command.env_remove(name);
+            }
+        }
+        let path = format!("{}:{}", self.binaries.display(), std::env::var("PATH").unwrap_or_default());
+        command
+            .current_dir(self.folder.join("project"))
+            .env("PATH", path)
+            .env("PULUMI_HOME", self.folder.join("home"))
+            .env("PULUMI_BACKEND_URL", format!("file://{}", self.folder.join("backend").display()))
+            .env("PULUMI_CONFIG_PASSPHRASE", "bench")
+            .env("PULUMI_SKIP_UPDATE_CHECK", "true");
+        if self.engine == Engine::StockUnsafe {
+            command.env("PULUMI_SKIP_CHECKPOINTS", "true");
+        }
+        command
+    }
+}
