@@ -272,12 +272,7 @@ fn layers<'a>(going: &'a [Going], needs: &[Vec<usize>]) -> Vec<Vec<&'a Going>> {
 }
 
 /// Spares what a resource that could not be deleted depends on, directly or not.
-fn spare_dependencies(
-    going: &[Going],
-    needs: &[Vec<usize>],
-    stuck: &Going,
-    spared: &mut HashSet<Place>,
-) {
+fn spare_dependencies(going: &[Going], needs: &[Vec<usize>], stuck: &Going, spared: &mut HashSet<Place>) {
     let at = |place: Place| going.iter().position(|gone| gone.known.place == place);
     let mut pending: Vec<usize> = at(stuck.known.place).into_iter().collect();
     while let Some(index) = pending.pop() {
