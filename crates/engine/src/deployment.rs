@@ -14,7 +14,7 @@ use crate::{
     CancelLevel, Cancellation, Diagnostic, Event, EventSink, JournalError, Op, Options, Provider,
     ProviderError, Run, RunInfo, Severity, StepEvent, Surroundings,
 };
-use drystone_model::{Urn, Value, is_provider_type};
+use drystone_model::{Snapshot, Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -39,6 +39,8 @@ pub(crate) struct Deployment {
     pub(crate) naming: OnceLock<Rules>,
     events: Arc<dyn EventSink>,
     world: Mutex<World>,
+    /// The snapshot that positions refer to, without its resources.
+    base: Mutex<Snapshot>,
     /// Held while something is decided, so that decisions are made one after the other.
     pub(crate) deciding: tokio::sync::Mutex<()>,
     /// One permit for each step that may run.
@@ -70,7 +72,8 @@ impl Deployment {
                 excludes: run.options.excludes.clone(),
                 ..World::default()
             };
-            let olds = run.base.resources.into_iter().enumerate();
+            let mut base = run.base;
+            let olds = std::mem::take(&mut base.resources).into_iter().enumerate();
             world.set_olds(olds.map(|(index, resource)| Known::of_base(index, resource)).collect());
             let events = Arc::clone(&run.events);
             let warn = Box::new(move |urn: &Urn, message: &str| {
@@ -99,6 +102,7 @@ impl Deployment {
                 naming: OnceLock::new(),
                 events: run.events,
                 world: Mutex::new(world),
+                base: Mutex::new(base),
                 deciding: tokio::sync::Mutex::default(),
                 slots: Semaphore::new(parallel),
                 changes: Mutex::default(),
@@ -114,6 +118,11 @@ impl Deployment {
 
     pub(crate) fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The snapshot that positions refer to, without its resources.
+    pub(crate) fn base(&self) -> MutexGuard<'_, Snapshot> {
+        self.base.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // What people are told.

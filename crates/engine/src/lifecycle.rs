@@ -64,6 +64,7 @@ impl Deployment {
     async fn phases(self: &Arc<Self>, program: Option<Arc<dyn Program>>) -> Result<(), Stopped> {
         let runs_program = self.options.operation == Operation::Update || self.options.run_program;
         self.read_naming()?;
+        self.resolve_pending().await?;
         self.refresh_first().await?;
         self.check_replacements()?;
         if !runs_program {

@@ -2,7 +2,7 @@
 
 use crate::{Journal, JournalError, known::Place};
 use drystone_journal::{Entry, Kind};
-use drystone_model::{Operation, OperationKind, Resource};
+use drystone_model::{Operation, OperationKind, Resource, Snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Writes the journal of an update; in a preview, nothing.
@@ -142,6 +142,15 @@ impl Recorder {
         entry.state = Some(state);
         entry.requires_byte_string = byte_strings;
         self.write(entry, if unchanged { Weight::Elided } else { Weight::Light }).await
+    }
+
+    /// Writes down that another snapshot takes the base's place. Positions refer to it from now on. Durable when it
+    /// returns.
+    pub(crate) async fn rebase(&self, snapshot: Snapshot, byte_strings: bool) -> Result<(), JournalError> {
+        let mut entry = Entry::new(Kind::Write, 0, 0);
+        entry.new_snapshot = Some(snapshot);
+        entry.requires_byte_string = byte_strings;
+        self.write(entry, Weight::Durable).await
     }
 
     /// Writes an entry of another kind, made by the caller.

@@ -17,5 +17,6 @@ mod replayer;
 
 pub use entry::{Entry, Kind, UnreadableEntry};
 pub use line::replay_line;
+pub use prune::prune_references;
 pub use refused::{Reason, Refused};
 pub use replayer::{Replayed, Replayer, replay};

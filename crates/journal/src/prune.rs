@@ -8,7 +8,7 @@ use std::collections::HashSet;
 /// A refresh removes what is gone from the middle of the list, whoever refers to it. A resource that has a new name is
 /// not gone: references by its aliases stay. Properties that depend on nothing are dropped with those whose
 /// dependencies are gone. Views keep what they are a view of.
-pub(crate) fn prune_references(resources: &mut [Resource]) {
+pub fn prune_references(resources: &mut [Resource]) {
     let mut before = HashSet::<Urn>::with_capacity(resources.len());
     for resource in &mut *resources {
         let there = |urn: &Urn| before.contains(urn);

@@ -66,7 +66,9 @@ impl Registering {
             if world.aliased.get(&old_urn) == Some(&new_urn) {
                 return Ok(false);
             }
-            (world.old_provider(old).cloned(), world.providers.get(&new_urn).cloned())
+let checked = world.news.get(&new_urn).and_then(|known| known.state(&deployment.vault).ok());
+            let new_state = checked.or_else(|| world.providers.get(&new_urn).cloned());
+            (world.old_provider(old).cloned(), new_state)
         };
         let provider = deployment.provider(&self.urn, new).await?;
         let (Some(old_known), Some(new_state)) = (old_known, new_state) else { return Ok(true) };

@@ -94,6 +94,10 @@ impl Registering {
             world.disposition_mut(&record.urn).deleted = true;
             world.condemned.insert(index);
             drop(world);
+            // A run that was interrupted deleted it already.
+            if record.pending_replacement && !record.delete {
+                continue;
+            }
             deletions.push(Delete { old: Arc::clone(&dependent.known), reason });
         }
         if !old.record().pending_replacement {

@@ -88,8 +88,10 @@ fn default_name(descriptor: &PackageDescriptor) -> String {
         }
     }
     if !descriptor.download_url.is_empty() {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '.' { c } else { '_' };
-        name = format!("{name}_{}", descriptor.download_url.chars().map(plain).collect::<String>());
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' };
+        let segments = descriptor.download_url.split('/').filter(|segment| !segment.is_empty());
+        let segments: Vec<String> = segments.map(|segment| segment.chars().map(plain).collect()).collect();
+        name = format!("{name}_{}", segments.join("/"));
     }
     name
 }

@@ -9,7 +9,7 @@ mod provider;
 
 pub(crate) use journal::MemoryJournal;
 pub(crate) use program::{P, Registering, program};
-pub(crate) use provider::{Call, TestProvider, diff_by_keys, unknown};
+pub(crate) use provider::{Call, Pause, TestProvider, diff_by_keys, unknown};
 
 use async_trait::async_trait;
 use drystone_engine::{

@@ -21,12 +21,16 @@ pub(crate) struct Call {
     pub(crate) inputs: PropertyMap,
     pub(crate) old_inputs: PropertyMap,
     pub(crate) dry_run: bool,
+    /// The version of the plugin that was called.
+    pub(crate) version: String,
+    /// How it was configured.
+    pub(crate) config: PropertyMap,
 }
 
 type Act<A, R> = Option<Arc<dyn Fn(A) -> Result<R, ProviderError> + Send + Sync>>;
 type ActLater<A, R> = Option<Arc<dyn Fn(A) -> BoxFuture<'static, Result<R, ProviderError>> + Send + Sync>>;
 
-type Pause = Option<Arc<dyn Fn(&'static str, &Urn) -> BoxFuture<'static, ()> + Send + Sync>>;
+pub(crate) type Pause = Option<Arc<dyn Fn(&'static str, &Urn) -> BoxFuture<'static, ()> + Send + Sync>>;
 
 /// What a test wants a provider to do. What is not set behaves well: ids are the resource's name and a number, outputs
 /// are the inputs, nothing ever has to be replaced.
@@ -52,6 +56,8 @@ pub(crate) struct TestProvider {
     pub(crate) loaded: Arc<Mutex<Vec<PackageDescriptor>>>,
     /// What exists, by id.
     pub(crate) cloud: Arc<Mutex<BTreeMap<String, PropertyMap>>>,
+    pub(crate) version: String,
+    pub(crate) config: Arc<Mutex<PropertyMap>>,
     pub(crate) calls: Arc<Mutex<Vec<Call>>>,
     pub(crate) counter: Arc<Mutex<u64>>,
 }
@@ -90,7 +96,7 @@ impl TestProvider {
 
     pub(crate) fn instance(&self, package: &PackageDescriptor) -> Arc<dyn Provider> {
         self.loaded.lock().unwrap().push(package.clone());
-        Arc::new(self.clone())
+        Arc::new(Self { version: package.version.clone(), config: Arc::default(), ..self.clone() })
     }
 
     async fn wait(&self, method: &'static str, urn: &Urn) {
@@ -116,6 +122,8 @@ impl TestProvider {
             inputs: inputs.clone(),
             old_inputs: old.clone(),
             dry_run,
+            version: self.version.clone(),
+            config: self.config.lock().unwrap().clone(),
         };
         self.calls.lock().unwrap().push(call);
     }
@@ -184,6 +192,7 @@ impl Provider for TestProvider {
 
     async fn configure(&self, arguments: ConfigureArguments) -> Result<(), ProviderError> {
         self.note("configure", &arguments.urn, &arguments.id, &arguments.inputs, &PropertyMap::new(), false);
+        self.config.lock().unwrap().clone_from(&arguments.inputs);
         match &self.configure {
             Some(configure) => configure(arguments),
             None => Ok(()),

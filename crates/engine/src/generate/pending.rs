@@ -1,0 +1,330 @@
+//! Operations that were under way when an earlier run died. What became of them is asked before anything else begins.
+//!
+//! A creation is looked for where its provider can read it back; a resource that was being changed, deleted or read is
+//! read again. What is found changes the base as a whole: one `Write` entry, so that a crash leaves either everything
+//! as it was or everything as it was found.
+
+use super::target::references;
+use crate::deployment::{Deployment, Stopped};
+use crate::execute::{moment, protect_outputs, timeout};
+use crate::known::Known;
+use crate::{PropertyMap, ProviderError, ReadArguments, ReadState, Severity, State};
+use drystone_journal::prune_references;
+use drystone_model::{Operation, OperationKind, Resource, Snapshot, Urn, Value, is_provider_type};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What was found out about an operation.
+#[derive(Debug)]
+enum Finding {
+    /// What it made, changed or left is there.
+    There(Box<State>),
+    /// What it was about is not there any more.
+    Gone,
+    /// There is nothing to find out.
+    Moot,
+    /// Nobody can tell.
+    Unclear(String),
+    /// The user named something that is not there. People were told.
+    Refused,
+}
+
+/// The base as it will be.
+#[derive(Debug, Default)]
+struct Draft {
+    resources: Vec<Resource>,
+    /// What stays pending, and why.
+    unclear: Vec<(Operation, String)>,
+    settled: bool,
+    removed: bool,
+    byte_strings: bool,
+}
+
+impl Deployment {
+    /// Settles the operations that an earlier run left pending, as far as it can be.
+    pub(crate) async fn resolve_pending(self: &Arc<Self>) -> Result<(), Stopped> {
+        let pending = self.base().pending_operations.clone();
+        self.warn_of_unused_imports(&pending);
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let findings = futures::future::join_all(pending.iter().map(|operation| self.look_for(operation)));
+        let findings = findings.await;
+        if findings.iter().any(|finding| matches!(finding, Finding::Refused)) {
+            return Err(self.fail_silently());
+        }
+        if self.is_stopping() {
+            return Err(Stopped);
+        }
+        let sealed = |known: &Arc<Known>| known.record().clone();
+        let mut draft =
+            Draft { resources: self.world().olds.iter().map(sealed).collect(), ..Draft::default() };
+        for (operation, finding) in pending.into_iter().zip(findings) {
+            self.take_in(&mut draft, operation, finding)?;
+        }
+        self.warn_of_unclear(&draft);
+        if !draft.settled {
+            return Ok(());
+        }
+        if draft.removed {
+            prune_references(&mut draft.resources);
+        }
+        self.rebase(draft).await
+    }
+
+    /// Makes the draft the base.
+    async fn rebase(&self, draft: Draft) -> Result<(), Stopped> {
+        let operations: Vec<Operation> = draft.unclear.into_iter().map(|(operation, _)| operation).collect();
+        self.base().pending_operations.clone_from(&operations);
+        let rest = self.base().clone();
+        let snapshot =
+            Snapshot { resources: draft.resources.clone(), pending_operations: operations, ..rest };
+        let written = self.recorder.rebase(snapshot, draft.byte_strings).await;
+        written.map_err(|error| self.lose_journal(&error))?;
+        let olds = draft.resources.into_iter().enumerate();
+        self.world().set_olds(olds.map(|(index, resource)| Known::of_base(index, resource)).collect());
+        Ok(())
+    }
+
+    /// Finds out what became of an operation. Nothing is changed.
+    async fn look_for(self: &Arc<Self>, operation: &Operation) -> Finding {
+        let resource = &operation.resource;
+        let managed = resource.custom && !is_provider_type(resource.urn.type_token());
+        if self.options.clear_pending_creates || !managed {
+            return Finding::Moot;
+        }
+        let old = self.world().old(&resource.urn).cloned();
+        match (&operation.kind, old) {
+            (OperationKind::Creating, _) => self.look_for_creation(resource).await,
+            // An interrupted creation whose id somebody has told since.
+            (OperationKind::Importing, None) if !resource.id.is_empty() => {
+                self.look_for_creation(resource).await
+            }
+            (OperationKind::Other(_), _) => Finding::Unclear("this version does not know it".to_owned()),
+            (_, Some(old)) => self.look_again(&old).await,
+            (_, None) => Finding::Moot,
+        }
+    }
+
+    /// Looks for something that was being made.
+    async fn look_for_creation(self: &Arc<Self>, resource: &Resource) -> Finding {
+        let wanted = match self.vault.open(resource) {
+            Ok(state) => state,
+            Err(message) => return Finding::Unclear(message),
+        };
+        let told = self.options.import_pending_creates.get(resource.urn.as_str());
+        let id = match told {
+            Some(id) => id.clone(),
+            None => likely_id(&wanted),
+        };
+        let found = match self.read_back(&wanted, &id).await {
+            Ok(found) => found,
+            Err(error) if told.is_some() => {
+                self.diagnose(&resource.urn, Severity::Error, error.message);
+                return Finding::Refused;
+            }
+            Err(error) => return Finding::Unclear(error.message),
+        };
+        if found.id.is_empty() || found.outputs.is_none() {
+            let message = format!("resource '{id}' does not exist");
+            if told.is_some() {
+                self.diagnose(&resource.urn, Severity::Error, message);
+                return Finding::Refused;
+            }
+            return Finding::Unclear(message);
+        }
+        if told.is_none() && !agrees(&wanted.inputs, &found) {
+            return Finding::Unclear(format!("resource '{id}' exists, but is not what was being made"));
+        }
+        let mut state = self.as_found(wanted, found);
+        let now = moment(self);
+        state.record.created = Some(now.clone());
+        state.record.modified = Some(now);
+        Finding::There(Box::new(state))
+    }
+
+    /// Reads something again that the stack has.
+    async fn look_again(self: &Arc<Self>, old: &Arc<Known>) -> Finding {
+        let before = match old.state(&self.vault) {
+            Ok(state) => state,
+            Err(message) => return Finding::Unclear(message),
+        };
+        match self.read_back(&before, &before.record.id).await {
+            Ok(found) if found.id.is_empty() || found.outputs.is_none() => Finding::Gone,
+            Ok(found) => {
+                let mut state = self.as_found((*before).clone(), found);
+                if state.inputs != before.inputs || state.outputs != before.outputs {
+                    state.record.modified = Some(moment(self));
+                }
+                Finding::There(Box::new(state))
+            }
+            Err(error) => Finding::Unclear(error.message),
+        }
+    }
+
+    async fn read_back(&self, known: &State, id: &str) -> Result<ReadState, ProviderError> {
+        let stopped = |_| ProviderError::new("the operation is ending");
+        let _slot = self.slots.acquire().await.map_err(stopped)?;
+        let record = &known.record;
+        let provider = self.provider(&record.urn, &record.provider).await?;
+        let token = self.views.reserve(&record.urn, self.surroundings.uuid().to_string());
+        let arguments = ReadArguments {
+            urn: record.urn.clone(),
+            id: id.to_owned(),
+            inputs: known.inputs.clone(),
+            outputs: known.outputs.clone(),
+            timeout: timeout(record, "read"),
+            status_token: token.clone(),
+            old_views: self.open_views(&record.urn),
+        };
+        let answered = provider.read(arguments).await;
+        self.views.release(&token);
+        answered
+    }
+
+    /// A state with what was read in it. What was secret stays so (S17).
+    fn as_found(&self, mut state: State, found: ReadState) -> State {
+        state.record.id = found.id;
+        state.record.init_errors = found.incomplete;
+        state.record.refresh_before_update = found.refresh_before_update;
+        state.outputs = found.outputs.unwrap_or_default();
+        if let Some(mut inputs) = found.inputs {
+            for (key, value) in &mut inputs {
+                let hidden = state.inputs.get(key).is_some_and(Value::contains_secrets);
+                if hidden && !value.contains_secrets() {
+                    *value = Value::secret(std::mem::take(value));
+                }
+            }
+            state.inputs = inputs;
+        }
+        protect_outputs(self, &mut state);
+        state
+    }
+
+    /// Puts a finding into the draft.
+    fn take_in(&self, draft: &mut Draft, operation: Operation, finding: Finding) -> Result<(), Stopped> {
+        let urn = operation.resource.urn.clone();
+        let kind = operation.kind.as_str().to_owned();
+        let live = draft.resources.iter().position(|resource| resource.urn == urn && !resource.delete);
+        match finding {
+            Finding::Moot | Finding::Refused => draft.settled = true,
+            Finding::Unclear(reason) => draft.unclear.push((operation, reason)),
+            Finding::Gone => {
+                if let Some(index) = live {
+                    draft.resources.remove(index);
+                }
+                (draft.settled, draft.removed) = (true, true);
+                self.diagnose(&urn, Severity::Info, format!("interrupted while {kind}: it is gone"));
+            }
+            Finding::There(state) => {
+                let made = matches!(operation.kind, OperationKind::Creating | OperationKind::Importing);
+                let before = self.world().old(&urn).cloned().filter(|_| !made);
+                let sealed = self.vault.seal(&state, before.as_deref());
+                let sealed = sealed.map_err(|message| self.fail(&urn, message))?;
+                draft.byte_strings |= sealed.byte_strings;
+                if !made || live.is_some_and(|index| draft.resources[index].id == state.record.id) {
+                    if let Some(index) = live.filter(|_| !made) {
+                        draft.resources[index] = sealed.resource;
+                    }
+                    draft.settled = true;
+                    let message = format!("interrupted while {kind}: read back from the provider");
+                    self.diagnose(&urn, Severity::Info, message);
+                } else if draft.adopt(sealed.resource, live) {
+                    let id = &state.record.id;
+                    let message = format!("read back from the provider: it exists (id {id}), imported");
+                    self.diagnose(&urn, Severity::Info, message);
+                } else {
+                    let reason = "it exists, but the stack lacks what it refers to".to_owned();
+                    draft.unclear.push((operation, reason));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn warn_of_unused_imports(&self, pending: &[Operation]) {
+        let creating = |urn: &str| {
+            pending.iter().any(|operation| {
+                operation.kind == OperationKind::Creating && operation.resource.urn.as_str() == urn
+            })
+        };
+        let unused: Vec<&String> =
+            self.options.import_pending_creates.keys().filter(|urn| !creating(urn)).collect();
+        if !unused.is_empty() {
+            let list: String = unused.iter().map(|urn| format!("\n- {urn:?}")).collect();
+            let message = format!("The following urns did not correspond to a pending create:{list}");
+            self.warn(&Urn::default(), message);
+        }
+    }
+
+    fn warn_of_unclear(&self, draft: &Draft) {
+        if draft.unclear.is_empty() {
+            return;
+        }
+        let line = |(operation, reason): &(Operation, String)| {
+            let kind = operation.kind.as_str();
+            format!("  * {}, interrupted while {kind}\n    ({reason})\n", operation.resource.urn)
+        };
+        let list: String = draft.unclear.iter().map(line).collect();
+        let message = format!(
+            "Attempting to deploy or update resources with {} pending operations from previous deployment.\n{list}\
+             Whether they took effect is not known. Look each of them up where its provider keeps it. A creation that \
+             succeeded is taken over with `--import-pending-creates <urn> <id>`; `--clear-pending-creates` forgets \
+             those that did not.",
+            draft.unclear.len()
+        );
+        self.warn(&Urn::default(), message);
+    }
+}
+
+impl Draft {
+    /// Adds something that was made, if all that it refers to is there. What it was made to replace goes: at once when
+    /// it was deleted before, later when it was not.
+    fn adopt(&mut self, mut resource: Resource, live: Option<usize>) -> bool {
+        let in_place = live.filter(|&index| self.resources[index].pending_replacement);
+        let before = &self.resources[..in_place.unwrap_or(self.resources.len())];
+        let there: HashSet<&str> = before.iter().map(|resource| resource.urn.as_str()).collect();
+        if !references(&resource).all(|urn| there.contains(urn)) {
+            return false;
+        }
+        (resource.delete, resource.pending_replacement) = (false, false);
+        match (in_place, live) {
+            (Some(index), _) => self.resources[index] = resource,
+            (None, superseded) => {
+                if let Some(index) = superseded {
+                    self.resources[index].delete = true;
+                }
+                self.resources.push(resource);
+            }
+        }
+        self.settled = true;
+        true
+    }
+}
+
+/// What the provider probably calls something whose id was never told.
+fn likely_id(state: &State) -> String {
+    let record = &state.record;
+    for id in [&record.id, &record.import_id] {
+        if !id.is_empty() {
+            return id.clone();
+        }
+    }
+    match state.inputs.get("name").map(Value::revealed) {
+        Some(Value::String(name)) if !name.is_empty() => name,
+        _ => record.urn.name().to_owned(),
+    }
+}
+
+/// Whether what was read can be what was being made: no plain input contradicts it.
+fn agrees(wanted: &PropertyMap, found: &ReadState) -> bool {
+    wanted.iter().all(|(key, value)| {
+        let wanted = value.revealed();
+        if !matches!(wanted, Value::String(_) | Value::Number(_) | Value::Bool(_)) {
+            return true;
+        }
+        let places = [found.inputs.as_ref(), found.outputs.as_ref()];
+        let actual = places.into_iter().flatten().find_map(|values| values.get(key));
+        actual.map(Value::revealed).is_none_or(|actual| actual.is_null() || actual.same_as(&wanted))
+    })
+}

@@ -1,0 +1,599 @@
+//! What an interrupted run left: replacements half made, old halves to be deleted, operations whose end nobody saw.
+
+use crate::harness::{Outcome, Stack, TestProvider, program, targets};
+use drystone_engine::{
+    AppliedState, Ending, Op, Operation as Doing, Program, ProviderError, ReadState, Severity,
+};
+use drystone_model::{Operation, OperationKind, Value};
+use std::sync::Arc;
+
+fn one(kind: &'static str) -> Arc<dyn Program> {
+    program(move |p| async move {
+        p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+        Ok(())
+    })
+}
+
+fn nothing() -> Arc<dyn Program> {
+    program(|_| async move { Ok(()) })
+}
+
+fn failing<A, R>(message: &'static str) -> Option<Arc<dyn Fn(A) -> Result<R, ProviderError> + Send + Sync>> {
+    Some(Arc::new(move |_| Err(ProviderError::new(message))))
+}
+
+fn provider(stack: &mut Stack) -> &mut TestProvider {
+    stack.providers.get_mut("pkgA").unwrap()
+}
+
+// Replacements that were interrupted after the deletion.
+
+/// A stack whose `a` was deleted to be replaced, and whose replacement failed.
+fn half_replaced() -> Stack {
+    let mut stack = Stack::with_provider("pkgA", TestProvider::deleting_before_replacing_on(["kind"]));
+    stack.up(one("x")).ok();
+    provider(&mut stack).create = failing("no room");
+    stack.up(one("y")).failed("no room");
+    provider(&mut stack).create = None;
+    stack.calls("pkgA");
+    stack
+}
+
+#[test]
+fn a_resource_that_was_deleted_for_its_replacement_waits_for_it() {
+    let stack = half_replaced();
+    assert!(stack.resource("a").pending_replacement);
+    assert_eq!(stack.resource("a").inputs.text(), r#"{"kind":"x"}"#);
+}
+
+#[test]
+fn the_next_run_makes_the_replacement_without_deleting_again() {
+    let mut stack = half_replaced();
+    stack.up(one("y")).ok();
+    assert_eq!(stack.effects("pkgA"), ["create a"]);
+    assert_eq!((stack.names().len(), stack.resource("a").pending_replacement), (2, false));
+}
+
+#[test]
+fn it_is_made_even_if_the_program_went_back() {
+    let mut stack = half_replaced();
+    stack.up(one("x")).ok();
+    assert_eq!(stack.effects("pkgA"), ["create a"]);
+    assert_eq!(stack.resource("a").inputs.text(), r#"{"kind":"x"}"#);
+}
+
+#[test]
+fn it_waits_on_when_the_replacement_fails_again() {
+    let mut stack = half_replaced();
+    provider(&mut stack).create = failing("still no room");
+    stack.up(one("y")).failed("still no room");
+    assert!(stack.resource("a").pending_replacement);
+    provider(&mut stack).create = None;
+    stack.up(one("z")).ok();
+    assert_eq!(stack.resource("a").inputs.text(), r#"{"kind":"z"}"#);
+}
+
+#[test]
+fn it_is_forgotten_when_the_program_does_not_want_it_any_more() {
+    let mut stack = half_replaced();
+    let outcome = stack.up(nothing()).ok();
+    assert_eq!(outcome.steps(), ["remove-pending-replace a"]);
+    assert_eq!((stack.effects("pkgA").len(), stack.names().len()), (0, 1));
+}
+
+#[test]
+fn a_destroy_forgets_it_without_asking_the_provider() {
+    let mut stack = half_replaced();
+    stack.destroy().ok();
+    assert_eq!(stack.effects("pkgA"), [] as [&str; 0]);
+    assert!(stack.snapshot.resources.is_empty());
+}
+
+#[test]
+fn a_refresh_does_not_read_it() {
+    let mut stack = half_replaced();
+    stack.refresh().ok();
+    assert_eq!(stack.effects("pkgA"), [] as [&str; 0]);
+    assert!(stack.resource("a").pending_replacement);
+}
+
+#[test]
+fn a_deletion_that_failed_leaves_nothing_waiting() {
+    let mut stack = Stack::with_provider("pkgA", TestProvider::deleting_before_replacing_on(["kind"]));
+    stack.up(one("x")).ok();
+    provider(&mut stack).delete = failing("in use");
+    stack.up(one("y")).failed("in use");
+    assert!(!stack.resource("a").pending_replacement);
+    provider(&mut stack).delete = None;
+    stack.calls("pkgA");
+    stack.up(one("y")).ok();
+    assert_eq!(stack.effects("pkgA"), ["delete a", "create a"]);
+}
+
+#[test]
+fn what_depends_on_it_stays_sound_and_is_settled_by_the_next_run() {
+    let run = |kind: &'static str| {
+        program(move |p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+            p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+            p.resource("pkgA:m:T", "c").depends_on(&a.urn).register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::with_provider("pkgA", TestProvider::deleting_before_replacing_on(["kind"]));
+    stack.up(run("x")).ok();
+    provider(&mut stack).create = failing("no room");
+    stack.up(run("y")).failed("no room");
+    let waiting = |name: &str| stack.resource(name).pending_replacement;
+    assert_eq!((waiting("a"), waiting("b"), waiting("c")), (true, true, false));
+    provider(&mut stack).create = None;
+    stack.calls("pkgA");
+    stack.up(run("y")).ok();
+    assert_eq!(stack.effects("pkgA"), ["create a", "create b"]);
+    assert_eq!(stack.names(), ["shop-dev", "a", "b", "c"]);
+}
+
+// Old halves that wait to be deleted.
+
+/// A stack whose `a` was replaced, and whose old `a` could not be deleted.
+fn half_deleted() -> Stack {
+    let mut stack = Stack::with_provider("pkgA", TestProvider::replacing_on(["kind"]));
+    stack.up(one("x")).ok();
+    provider(&mut stack).delete = failing("in use");
+    stack.up(one("y")).failed("in use");
+    provider(&mut stack).delete = None;
+    stack.calls("pkgA");
+    stack
+}
+
+#[test]
+fn an_old_half_that_could_not_be_deleted_stays_beside_the_new_one() {
+    let stack = half_deleted();
+    assert_eq!(stack.names(), ["shop-dev", "a", "a!"]);
+    assert_eq!(stack.resource("a").id, "a-2");
+}
+
+#[test]
+fn the_next_run_deletes_the_old_half() {
+    let mut stack = half_deleted();
+    let outcome = stack.up(one("y")).ok();
+    assert_eq!(outcome.steps(), ["delete-replaced a"]);
+    let deleted: Vec<_> = stack.calls("pkgA").into_iter().filter(|call| call.method == "delete").collect();
+    assert_eq!((deleted.len(), deleted[0].id.as_str()), (1, "a-1"));
+    assert_eq!(stack.names(), ["shop-dev", "a"]);
+}
+
+#[test]
+fn a_resource_that_leaves_takes_its_old_half_along() {
+    let mut stack = half_deleted();
+    stack.up(nothing()).ok();
+    assert_eq!(stack.effects("pkgA"), ["delete a", "delete a"]);
+    assert!(stack.providers["pkgA"].ids().is_empty());
+}
+
+#[test]
+fn many_old_halves_of_one_name_are_all_deleted() {
+    let mut stack = half_deleted();
+    provider(&mut stack).delete = failing("in use");
+    stack.up(one("z")).failed("in use");
+    assert_eq!(stack.names(), ["shop-dev", "a", "a!", "a!"]);
+    provider(&mut stack).delete = None;
+    stack.up(one("z")).ok();
+    assert_eq!((stack.names().len(), stack.providers["pkgA"].ids()), (2, vec!["a-3".to_owned()]));
+}
+
+#[test]
+fn a_destroy_with_targets_leaves_old_halves_of_others() {
+    let mut stack = half_deleted();
+    stack
+        .up(program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("kind", "y").register().await?;
+            p.resource("pkgA:m:T", "b").register().await?;
+            Ok(())
+        }))
+        .ok();
+    stack.snapshot.resources.push({
+        let mut old = stack.resource("a").clone();
+        (old.delete, old.id) = (true, "a-0".to_owned());
+        old
+    });
+    let b = stack.urn("b");
+    stack.options.targets = targets([&b]);
+    stack.destroy().ok();
+    assert_eq!(stack.names(), ["shop-dev", "a", "a!"]);
+}
+
+#[test]
+fn old_halves_are_deleted_dependents_first() {
+    let run = |kind: &'static str| {
+        program(move |p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+            p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::with_provider("pkgA", TestProvider::replacing_on(["kind"]));
+    stack.up(run("x")).ok();
+    stack.calls("pkgA");
+    stack.up(run("y")).ok();
+    assert_eq!(stack.effects("pkgA"), ["create a", "create b", "delete b", "delete a"]);
+}
+
+// Operations whose end nobody saw.
+
+/// A provider whose ids are the names that resources are given, so that it can be asked for them.
+fn by_name() -> TestProvider {
+    TestProvider {
+        create: Some(Arc::new(|arguments| {
+            let id = match arguments.inputs.get("name").map(Value::revealed) {
+                Some(Value::String(name)) => name,
+                _ => arguments.urn.name().to_owned(),
+            };
+            Ok(AppliedState { id, outputs: arguments.inputs, ..AppliedState::default() })
+        })),
+        ..TestProvider::default()
+    }
+}
+
+/// A stack whose run died after `a` was made and before that was written down.
+fn died(program: Arc<dyn Program>) -> Stack {
+    let mut stack = Stack::with_provider("pkgA", by_name());
+    stack.journal_fails_at = Some(5);
+    let outcome = stack.up(program);
+    assert!(matches!(outcome.report.ending, Ending::Unrecorded(_)));
+    stack.journal_fails_at = None;
+    assert_eq!(pending(&stack), ["creating a"]);
+    stack.calls("pkgA");
+    stack
+}
+
+fn pending(stack: &Stack) -> Vec<String> {
+    let operations = stack.snapshot.pending_operations.iter();
+    operations.map(|found| format!("{} {}", found.kind.as_str(), found.resource.urn.name())).collect()
+}
+
+/// Marks an operation on a resource of the stack as pending.
+fn interrupt(stack: &mut Stack, kind: OperationKind, name: &str) {
+    let resource = stack.resource(name).clone();
+    stack.snapshot.pending_operations.push(Operation { resource, kind, ..Operation::default() });
+}
+
+fn info(outcome: &Outcome) -> String {
+    outcome.diagnostics(Severity::Info).join("\n")
+}
+
+#[test]
+fn a_creation_that_was_not_written_down_is_read_back_and_taken_over() {
+    let mut stack = died(one("x"));
+    let outcome = stack.up(one("x")).ok();
+    assert_eq!(stack.effects("pkgA"), ["read a"]);
+    assert!(info(&outcome).contains("read back from the provider: it exists (id a), imported"));
+    assert_eq!((stack.names(), pending(&stack).len()), (vec!["shop-dev".to_owned(), "a".to_owned()], 0));
+    let a = stack.resource("a");
+    assert_eq!((a.id.as_str(), a.inputs.text(), a.created.is_some()), ("a", r#"{"kind":"x"}"#, true));
+}
+
+#[test]
+fn what_was_found_is_the_first_thing_that_is_written_down() {
+    let mut stack = died(one("x"));
+    let outcome = stack.up(one("x")).ok();
+    assert!(outcome.journal[0].contains(r#""kind":5"#), "{}", outcome.journal[0]);
+    assert_eq!(outcome.journal.iter().filter(|entry| entry.contains(r#""kind":5"#)).count(), 1);
+}
+
+#[test]
+fn it_is_looked_for_by_the_name_that_it_was_to_have() {
+    let run = || {
+        program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("name", "bucket-7").register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = died(run());
+    stack.up(run()).ok();
+    let read: Vec<_> = stack.calls("pkgA").into_iter().filter(|call| call.method == "read").collect();
+    assert_eq!(
+        (read.len(), read[0].id.as_str(), stack.resource("a").id.as_str()),
+        (1, "bucket-7", "bucket-7")
+    );
+}
+
+#[test]
+fn a_program_that_wants_something_else_by_now_updates_it() {
+    let mut stack = died(one("x"));
+    stack.up(one("y")).ok();
+    assert_eq!(stack.effects("pkgA"), ["read a", "update a"]);
+}
+
+#[test]
+fn a_destroy_deletes_what_was_found() {
+    let mut stack = died(one("x"));
+    stack.destroy().ok();
+    assert_eq!(stack.effects("pkgA"), ["read a", "delete a"]);
+    assert!(stack.snapshot.resources.is_empty() && stack.providers["pkgA"].ids().is_empty());
+}
+
+#[test]
+fn a_refresh_takes_it_over_too() {
+    let mut stack = died(one("x"));
+    stack.refresh().ok();
+    assert_eq!((stack.names().len(), pending(&stack).len()), (2, 0));
+}
+
+#[test]
+fn a_preview_says_so_and_writes_nothing() {
+    let mut stack = died(one("x"));
+    let outcome = stack.preview(one("x")).ok();
+    assert!(info(&outcome).contains("it exists (id a), imported"));
+    assert_eq!(outcome.steps(), [] as [&str; 0]);
+    assert_eq!(pending(&stack), ["creating a"]);
+}
+
+#[test]
+fn a_creation_that_cannot_be_found_stays_pending_with_a_warning() {
+    let mut stack = died(one("x"));
+    stack.providers["pkgA"].cloud.lock().unwrap().clear();
+    let outcome = stack.up(one("x")).ok();
+    let warnings = outcome.diagnostics(Severity::Warning).join("\n");
+    assert!(warnings.contains(
+        "Attempting to deploy or update resources with 1 pending operations from previous deployment.\n  * urn:pulumi:dev::shop::pkgA:m:T::a, interrupted while creating"
+    ));
+    assert_eq!(stack.effects("pkgA"), ["read a", "create a"]);
+    assert_eq!((stack.names().len(), pending(&stack)), (2, vec!["creating a".to_owned()]));
+}
+
+#[test]
+fn one_that_was_made_later_all_the_same_is_settled_by_the_run_after() {
+    let mut stack = died(one("x"));
+    stack.providers["pkgA"].cloud.lock().unwrap().clear();
+    stack.up(one("x")).ok();
+    stack.calls("pkgA");
+    stack.up(one("x")).ok();
+    assert_eq!((pending(&stack).len(), stack.effects("pkgA")), (0, vec!["read a".to_owned()]));
+}
+
+#[test]
+fn something_else_of_that_name_is_not_taken_over() {
+    let mut stack = died(one("x"));
+    let other = [("kind".to_owned(), Value::from("somebody else's"))].into();
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("a".to_owned(), other);
+    let outcome = stack.preview(one("x"));
+    assert!(info(&outcome).contains("exists, but is not what was being made"));
+}
+
+#[test]
+fn a_provider_that_cannot_read_leaves_it_pending() {
+    let mut stack = died(one("x"));
+    provider(&mut stack).read = failing("reading is not for me");
+    let outcome = stack.refresh().ok();
+    assert!(info(&outcome).contains("reading is not for me"));
+    assert_eq!((outcome.entries, pending(&stack).len()), (0, 1));
+}
+
+#[test]
+fn a_user_can_clear_pending_operations_unseen() {
+    let mut stack = died(one("x"));
+    stack.options.clear_pending_creates = true;
+    stack.refresh().ok();
+    assert_eq!((stack.effects("pkgA").len(), pending(&stack).len()), (0, 0));
+}
+
+#[test]
+fn a_user_can_tell_the_id() {
+    let mut stack = died(one("x"));
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("i-7".to_owned(), Default::default());
+    stack.options.import_pending_creates =
+        [(stack.snapshot.pending_operations[0].resource.urn.to_string(), "i-7".to_owned())].into();
+    stack.refresh().ok();
+    assert_eq!((stack.resource("a").id.as_str(), pending(&stack).len()), ("i-7", 0));
+}
+
+#[test]
+fn an_id_that_does_not_exist_is_refused_before_anything_begins() {
+    let mut stack = died(one("x"));
+    stack.options.import_pending_creates =
+        [(stack.snapshot.pending_operations[0].resource.urn.to_string(), "i-8".to_owned())].into();
+    let outcome = stack.up(one("x")).failed("resource 'i-8' does not exist");
+    assert_eq!((outcome.entries, pending(&stack).len(), stack.effects("pkgA").len()), (0, 1, 1));
+}
+
+#[test]
+fn an_id_for_nothing_that_is_pending_is_told() {
+    let mut stack = Stack::new();
+    stack.options.import_pending_creates = [("urn:x".to_owned(), "i-8".to_owned())].into();
+    let outcome = stack.up(one("x")).ok();
+    assert!(info(&outcome).contains("did not correspond to a pending create:\n- \"urn:x\""));
+}
+
+#[test]
+fn a_crash_right_after_it_was_written_down_loses_nothing() {
+    let mut stack = died(one("x"));
+    stack.journal_fails_at = Some(1);
+    stack.up(one("y"));
+    assert_eq!(stack.effects("pkgA"), ["read a"], "nothing begins once the journal is lost");
+    assert_eq!((stack.names().len(), pending(&stack).len()), (2, 0));
+    stack.journal_fails_at = None;
+    stack.up(one("y")).ok();
+    assert_eq!(stack.effects("pkgA"), ["update a"]);
+}
+
+#[test]
+fn a_crash_before_it_was_written_down_changes_nothing() {
+    let mut stack = died(one("x"));
+    let before = stack.snapshot.clone();
+    stack.journal_fails_at = Some(0);
+    let outcome = stack.up(one("y"));
+    assert!(matches!(outcome.report.ending, Ending::Unrecorded(_)));
+    assert_eq!((stack.snapshot, stack.providers["pkgA"].ids()), (before, vec!["a".to_owned()]));
+}
+
+/// A stack with `a`, and `b` that depends on it, in full.
+fn whole() -> Stack {
+    let mut stack = Stack::with_provider("pkgA", by_name());
+    stack.up(pair()).ok();
+    stack.calls("pkgA");
+    stack
+}
+
+fn pair() -> Arc<dyn Program> {
+    program(|p| async move {
+        let a = p.resource("pkgA:m:T", "a").input("kind", "x").register().await?;
+        p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn an_update_that_was_interrupted_is_read_back() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Updating, "a");
+    let changed = [("kind".to_owned(), Value::from("half changed"))].into();
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("a".to_owned(), changed);
+    let outcome = stack.up(pair()).ok();
+    assert_eq!(outcome.steps(), ["update a"]);
+    assert_eq!(stack.effects("pkgA"), ["read a", "update a"]);
+    assert_eq!((stack.resource("a").inputs.text(), pending(&stack).len()), (r#"{"kind":"x"}"#, 0));
+}
+
+#[test]
+fn a_deletion_that_took_effect_is_taken_note_of() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Deleting, "b");
+    stack.providers["pkgA"].cloud.lock().unwrap().remove("b");
+    stack.refresh().ok();
+    assert_eq!((stack.names(), pending(&stack).len()), (vec!["shop-dev".to_owned(), "a".to_owned()], 0));
+}
+
+#[test]
+fn references_to_what_was_deleted_are_dropped() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Deleting, "a");
+    stack.providers["pkgA"].cloud.lock().unwrap().remove("a");
+    stack.refresh().ok();
+    let b = stack.resource("b");
+    assert_eq!((b.dependencies.len(), b.property_dependencies.len(), stack.names().len()), (0, 0, 2));
+}
+
+#[test]
+fn a_deletion_that_did_not_is_done_by_the_next_run() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Deleting, "b");
+    stack.destroy().ok();
+    assert_eq!(stack.effects("pkgA"), ["read b", "delete b", "delete a"]);
+}
+
+#[test]
+fn readings_and_imports_that_left_nothing_are_forgotten() {
+    let mut stack = whole();
+    for kind in [OperationKind::Reading, OperationKind::Importing] {
+        interrupt(&mut stack, kind, "a");
+        stack.snapshot.pending_operations.last_mut().unwrap().resource.urn =
+            drystone_model::Urn::new("urn:pulumi:dev::shop::pkgA:m:T::seen");
+    }
+    stack.snapshot.pending_operations[1].resource.id = String::new();
+    stack.refresh().ok();
+    assert_eq!((pending(&stack).len(), stack.names().len()), (0, 3));
+}
+
+#[test]
+fn a_replacement_that_was_made_takes_over_and_the_old_one_goes() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Creating, "a");
+    let operation = &mut stack.snapshot.pending_operations[0].resource;
+    operation.id = "second".to_owned();
+    stack.providers["pkgA"]
+        .cloud
+        .lock()
+        .unwrap()
+        .insert("second".to_owned(), [("kind".to_owned(), "x".into())].into());
+    stack.up(pair()).ok();
+    assert_eq!(stack.effects("pkgA"), ["read a", "delete a"]);
+    assert_eq!((stack.resource("a").id.as_str(), stack.names().len()), ("second", 3));
+}
+
+#[test]
+fn a_replacement_that_was_made_after_the_deletion_takes_its_place() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Creating, "a");
+    stack.snapshot.pending_operations[0].resource.id = "second".to_owned();
+    for resource in stack.snapshot.resources.iter_mut().filter(|resource| resource.urn.name() == "a") {
+        resource.pending_replacement = true;
+    }
+    let cloud = Arc::clone(&stack.providers["pkgA"].cloud);
+    cloud.lock().unwrap().remove("a");
+    cloud.lock().unwrap().insert("second".to_owned(), [("kind".to_owned(), "x".into())].into());
+    stack.up(pair()).ok();
+    assert_eq!(stack.effects("pkgA"), ["read a"]);
+    assert_eq!((stack.resource("a").id.as_str(), stack.names().len()), ("second", 3));
+}
+
+#[test]
+fn what_a_creation_refers_to_must_be_there() {
+    let mut stack = died(one("x"));
+    stack.snapshot.pending_operations[0].resource.parent =
+        drystone_model::Urn::new("urn:pulumi:dev::shop::my:index:Top::gone");
+    let outcome = stack.refresh().ok();
+    assert!(info(&outcome).contains("the stack lacks what it refers to"));
+    assert_eq!(pending(&stack), ["creating a"]);
+}
+
+#[test]
+fn secrets_of_what_was_found_stay_sealed() {
+    let run = || {
+        program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("key", Value::secret("hunter2".into())).register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = died(run());
+    // A provider that knows nothing of secrets.
+    stack.providers["pkgA"]
+        .cloud
+        .lock()
+        .unwrap()
+        .insert("a".to_owned(), [("key".to_owned(), "hunter2".into())].into());
+    let outcome = stack.up(run()).ok();
+    assert!(!outcome.journal.concat().contains("hunter2"));
+    assert!(stack.resource("a").outputs.text().contains("ciphertext"));
+    assert_eq!(outcome.steps(), [] as [&str; 0]);
+}
+
+#[test]
+fn several_pending_operations_are_settled_at_once() {
+    let run = || {
+        program(|p| async move {
+            let make = |name| p.resource("pkgA:m:T", name).input("kind", "x").register();
+            let (a, b) = futures::join!(make("a"), make("b"));
+            a.and(b).map(|_| ())
+        })
+    };
+    let mut stack = Stack::with_provider("pkgA", by_name());
+    stack.journal_fails_at = Some(6);
+    stack.up(run());
+    stack.journal_fails_at = None;
+    assert_eq!(pending(&stack), ["creating a", "creating b"]);
+    stack.calls("pkgA");
+    let outcome = stack.up(run()).ok();
+    assert_eq!(
+        (stack.effects("pkgA"), pending(&stack).len()),
+        (vec!["read a".to_owned(), "read b".to_owned()], 0)
+    );
+    assert_eq!(outcome.steps(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_read_that_says_the_thing_is_gone_by_an_empty_id_counts() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Deleting, "b");
+    provider(&mut stack).read =
+        Some(Arc::new(|_| Ok(ReadState { outputs: Some(Default::default()), ..ReadState::default() })));
+    stack.operate(Doing::Update, false, Some(one("x"))).ok();
+    assert_eq!(stack.names(), ["shop-dev", "a"]);
+}
+
+#[test]
+fn a_stack_without_pending_operations_is_not_rewritten() {
+    let mut stack = whole();
+    let outcome = stack.up(pair()).ok();
+    assert_eq!((outcome.entries, outcome.count(Op::Same)), (0, 3));
+}
