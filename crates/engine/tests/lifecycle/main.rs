@@ -5,3 +5,8 @@
 mod harness;
 
 mod basics;
+
+mod autonaming;
+mod error_hooks;
+mod hooks;
+mod views;

@@ -1,5 +1,6 @@
 //! A provider whose behaviour a test sets, and that remembers what exists.
 
+use super::ViewDesk;
 use async_trait::async_trait;
 use drystone_engine::{
     AppliedState, CallAnswer, CallArguments, CheckArguments, Checked, ConfigureArguments, ConstructArguments,
@@ -44,10 +45,12 @@ pub(crate) struct TestProvider {
     pub(crate) construct: ActLater<ConstructArguments, Constructed>,
     pub(crate) parameterize: Act<ParameterizeArguments, (String, String)>,
     pub(crate) supports_autonaming: bool,
+    /// Where it publishes views.
+    pub(crate) views: ViewDesk,
     /// What exists, by id.
     pub(crate) cloud: Arc<Mutex<BTreeMap<String, PropertyMap>>>,
-    calls: Arc<Mutex<Vec<Call>>>,
-    counter: Arc<Mutex<u64>>,
+    pub(crate) calls: Arc<Mutex<Vec<Call>>>,
+    pub(crate) counter: Arc<Mutex<u64>>,
 }
 
 impl fmt::Debug for TestProvider {
@@ -254,7 +257,7 @@ impl Provider for TestProvider {
         self.note("invoke", &Urn::new(token), "", &arguments, &PropertyMap::new(), dry_run);
         match &self.invoke {
             Some(invoke) => invoke((token.to_owned(), arguments)),
-            None => Ok(Invoked { properties: arguments, failures: Vec::new() }),
+            None => Ok(Invoked { properties: arguments, ..Invoked::default() }),
         }
     }
 
