@@ -9,4 +9,5 @@ mod basics;
 mod autonaming;
 mod error_hooks;
 mod hooks;
+mod target;
 mod views;
