@@ -9,5 +9,8 @@ mod basics;
 mod autonaming;
 mod error_hooks;
 mod hooks;
+mod import_option;
+mod read;
+mod refresh;
 mod target;
 mod views;
