@@ -27,6 +27,8 @@ pub(crate) enum Decision {
 pub(crate) struct Disposition {
     /// The program registered it.
     pub(crate) registered: bool,
+    /// It was carried over on behalf of something that depends on it.
+    pub(crate) carried: bool,
     /// What was decided.
     pub(crate) decision: Option<Decision>,
     /// It was refreshed on behalf of the program.
@@ -44,6 +46,11 @@ impl Disposition {
     pub(crate) fn is_operated_on(self) -> bool {
         self.refreshed
             || matches!(self.decision, Some(decision) if decision != Decision::Create && decision != Decision::SkippedCreate)
+    }
+
+    /// Whether others may have it as their parent.
+    pub(crate) fn is_seen(self) -> bool {
+        self.registered || self.carried
     }
 
     /// Whether a step was made for it.

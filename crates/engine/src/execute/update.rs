@@ -78,13 +78,20 @@ impl Deployment {
             let applied = match answered {
                 Ok(applied) => applied,
                 Err(error) => {
-                    self.show_views(&token, &new.record.urn, During::Change).await?;
                     if let Some(begun) = begun.filter(|_| error.kind != ProviderErrorKind::Unknown)
                         && let Err(error) = self.recorder.fail(begun).await
                     {
                         return Err(running.unrecorded(&error));
                     }
-                    return Err(running.failed(explain(&error, "the update")));
+                    // Views stand after their owner, so it moves to where they will be.
+                    if self.has_views(&token)
+                        && let Err(Recording::Lost(error)) = self.replace_state(&old, before, None).await
+                    {
+                        return Err(running.unrecorded(&error));
+                    }
+                    let shown = self.show_views(&token, old.urn(), During::Change).await;
+                    let failed = running.failed(explain(&error, "the update"));
+                    return Err(shown.err().unwrap_or(failed));
                 }
             };
             new.outputs = applied.outputs;

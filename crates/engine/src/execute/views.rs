@@ -96,6 +96,11 @@ impl Deployment {
         outcome
     }
 
+    /// Whether a provider published anything with a token.
+    pub(crate) fn has_views(&self, token: &str) -> bool {
+        self.views.lock().get(token).is_some_and(|steps| !steps.is_empty())
+    }
+
     /// The same for an operation that may have had no provider.
     pub(crate) async fn show_published(
         self: &Arc<Self>,
@@ -173,7 +178,8 @@ impl Deployment {
             // One that nobody knew has no place before the program runs: its owner shows it again then.
             let Some(old) = old else { return Ok(()) };
             let known = self.seal_view(new, Some(&old), |resource| {
-                self.recorder.refreshed(old.place, resource, false, false)
+                let unchanged = resource.is_some() && old.sealed() == resource.as_ref();
+                self.recorder.refreshed(old.place, resource, false, unchanged)
             });
             let known = known.await?.map(|(state, sealed, ())| Known::new(old.place, state, sealed));
             self.world().set_view(owner, Some(&old), known);
@@ -191,13 +197,13 @@ impl Deployment {
         });
         let known = recorded.await?.map(|(state, sealed, place)| Known::new(place, state, sealed));
         let mut world = self.world();
-        if let (true, Some(old)) = (kept, &old) {
-            world.replaced_views.entry(owner.clone()).or_default().push(Arc::clone(old));
-        }
         if let Some(known) = &known {
             world.news.insert(known.urn().clone(), Arc::clone(known));
         }
         world.set_view(owner, old.as_ref(), known);
+        if let Some(old) = old.filter(|_| kept) {
+            world.replaced_views.entry(owner.clone()).or_default().push(old);
+        }
         Ok(())
     }
 

@@ -66,7 +66,7 @@ impl Registering {
             if world.aliased.get(&old_urn) == Some(&new_urn) {
                 return Ok(false);
             }
-let checked = world.news.get(&new_urn).and_then(|known| known.state(&deployment.vault).ok());
+            let checked = world.news.get(&new_urn).and_then(|known| known.state(&deployment.vault).ok());
             let new_state = checked.or_else(|| world.providers.get(&new_urn).cloned());
             (world.old_provider(old).cloned(), new_state)
         };

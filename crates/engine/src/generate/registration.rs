@@ -2,7 +2,7 @@
 
 use super::autonaming::Naming;
 use super::check::Refused;
-use super::diff::trigger_changed;
+use super::diff::{same_inputs, trigger_changed};
 use super::replace_on_changes;
 use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, StepFailure, StepResult, Update};
@@ -49,7 +49,7 @@ impl Deployment {
         let urn = self.urn(&parent, &request.type_token, &request.name);
         let found = {
             let mut world = self.world();
-            if !parent.is_empty() && !world.disposition(&parent).registered {
+            if !parent.is_empty() && !world.disposition(&parent).is_seen() {
                 drop(world);
                 return Err(self.fail(&urn, format!("could not find parent resource {parent}")).into());
             }
@@ -65,6 +65,9 @@ impl Deployment {
             self.find_old(&mut world, &urn, &parent, &request.options.aliases)
         };
         let mut new = goal_state(&urn, &request, found.alias, extension);
+        if let Some(carried) = self.carried(&new).await? {
+            return Ok(done(carried));
+        }
         if let Some(old) = &found.old {
             let record = old.record();
             new.record.created.clone_from(&record.created);
@@ -95,6 +98,35 @@ impl Deployment {
             imported: false,
         };
         registering.go(found.old).await
+    }
+}
+
+impl Deployment {
+    /// The state of a resource that was carried over before the program registered it, because something that was
+    /// registered earlier depended on it. It can only stay as it is: what depends on it stands after it already.
+    async fn carried(&self, new: &State) -> StepResult<Option<Arc<Known>>> {
+        let urn = &new.record.urn;
+        let (carried, targeted) = {
+            let world = self.world();
+            if !world.disposition(urn).carried {
+                return Ok(None);
+            }
+            (world.news.get(urn).cloned(), self.is_targeted(&world, &new.record))
+        };
+        let duplicate =
+            || self.fail(urn, format!("Duplicate resource URN '{urn}'; try giving it a unique name")).into();
+        let Some(carried) = carried else { return Err(duplicate()) };
+        let before = carried.state(&self.vault).map_err(|message| self.fail(urn, message))?;
+        if !targeted {
+            return Ok(Some(carried));
+        }
+        if !is_provider_type(urn.type_token()) || !same_inputs(&before.inputs, &new.inputs) {
+            return Err(duplicate());
+        }
+        let reference = crate::registry::reference(urn, &before.record.id);
+        let started = self.registry.ensure(&reference, &before).await;
+        started.map_err(|error| self.fail(urn, error.message))?;
+        Ok(Some(carried))
     }
 }
 
@@ -346,15 +378,11 @@ impl Registering {
         let deployment = &self.deployment;
         if !old.record().provider.is_empty() && deployment.registry.get(&old.record().provider).is_none() {
             let provider = &old.record().provider;
-            let registered = crate::registry::reference_urn(provider)
-                .is_some_and(|urn| deployment.world().disposition(&urn).registered);
-            if registered {
-                let message = format!(
-                    "provider {provider} for resource {} has not been registered yet, this is due to a change of providers mixed with --target. Change your program back to the original providers",
-                    self.urn
-                );
-                return Err(deployment.fail(&self.urn, message).into());
-            }
+            let message = format!(
+                "provider {provider} for resource {} has not been registered yet, this is due to a change of providers mixed with --target. Change your program back to the original providers",
+                self.urn
+            );
+            return Err(deployment.fail(&self.urn, message).into());
         }
         let before = {
             let mut world = deployment.world();
@@ -362,7 +390,7 @@ impl Registering {
             let old_urn = old.urn().clone();
             let disposition = world.disposition_mut(&old_urn);
             disposition.decision = Some(Decision::Same);
-            disposition.registered = true;
+            disposition.carried = true;
             deployment.unseen_dependencies(&mut world, old.record())
         };
         for known in before {

@@ -118,7 +118,7 @@ impl Deployment {
             }
             let disposition = world.disposition_mut(&urn);
             disposition.decision = Some(Decision::Same);
-            disposition.registered = true;
+            disposition.carried = true;
             pending.push((urn, true));
             let mut children: Vec<_> = references(old.record()).map(|urn| (Urn::new(urn), false)).collect();
             children.reverse();

@@ -36,7 +36,7 @@ impl Deployment {
         }
         let found = {
             let mut world = self.world();
-            if !request.parent.is_empty() && !world.disposition(&request.parent).registered {
+            if !request.parent.is_empty() && !world.disposition(&request.parent).is_seen() {
                 drop(world);
                 return Err(refuse(format!("could not find parent resource {}", request.parent)));
             }

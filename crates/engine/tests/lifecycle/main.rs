@@ -5,16 +5,24 @@
 mod harness;
 
 mod alias;
+mod autonaming;
 mod basics;
 mod components;
 mod continue_on_error;
 mod delete_before_replace;
 mod deleted_with;
 mod destroy;
+mod error_hooks;
 mod failures;
+mod hooks;
+mod import_option;
 mod pending;
 mod preview;
 mod protect;
 mod providers;
+mod read;
+mod refresh;
 mod secrets;
 mod stack_outputs;
+mod target;
+mod views;

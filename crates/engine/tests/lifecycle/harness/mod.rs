@@ -3,19 +3,23 @@
 
 #![allow(dead_code, unused_imports)] // each topic uses a part of it
 
+mod callbacks;
 mod journal;
 mod program;
 mod provider;
+mod views;
 
+pub(crate) use callbacks::{Log, bind, error_hook, hook, invoke_transform, logging_hook, transform};
 pub(crate) use journal::MemoryJournal;
-pub(crate) use program::{P, Registering, program};
+pub(crate) use program::{P, ProgramResult, Registering, program};
 pub(crate) use provider::{Call, Pause, TestProvider, diff_by_keys, unknown};
+pub(crate) use views::{ViewDesk, view, view_step};
 
 use async_trait::async_trait;
 use drystone_engine::{
     Cancellation, ConfigValue, Diagnostic, Ending, Event, EventSink, Failed, Op, Operation, Options,
     PackageDescriptor, Plugins, Program, PropertyMap, Provider, ProviderError, RefreshMode, Report, Run,
-    Severity, StackReader, StepEvent, Surroundings, Targets,
+    Severity, StackReader, StepEvent, Surroundings, Targets, ViewPublisher,
 };
 use drystone_model::{Resource, Snapshot, Urn};
 use drystone_secrets::{Base64, Manager, Reuse, Sealer};
@@ -86,6 +90,23 @@ impl Stack {
 
     pub(crate) fn destroy(&mut self) -> Outcome {
         self.operate(Operation::Destroy, false, None)
+    }
+
+    /// Destroys the stack, running the program.
+    pub(crate) fn destroy_with(&mut self, program: Arc<dyn Program>) -> Outcome {
+        self.with_program(Operation::Destroy, program)
+    }
+
+    /// Refreshes the stack, running the program.
+    pub(crate) fn refresh_with(&mut self, program: Arc<dyn Program>) -> Outcome {
+        self.with_program(Operation::Refresh, program)
+    }
+
+    fn with_program(&mut self, operation: Operation, program: Arc<dyn Program>) -> Outcome {
+        let before = std::mem::replace(&mut self.options.run_program, true);
+        let outcome = self.operate(operation, false, Some(program));
+        self.options.run_program = before;
+        outcome
     }
 
     /// Carries out any operation with the options as they are.
@@ -247,6 +268,12 @@ impl Plugins for TestPlugins {
         match self.0.get(&package.name) {
             Some(provider) => Ok(provider.instance(package)),
             None => Err(ProviderError::new(format!("no plugin {}", package.name))),
+        }
+    }
+
+    fn attach(&self, views: Arc<dyn ViewPublisher>) {
+        for provider in self.0.values() {
+            provider.views.open(&views);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use drystone_engine::{
-    Alias, Monitor, MonitorError, Program, ProgramError, PropertyMap, RegisterRequest, Registered,
-    ResourceOptions,
+    Alias, Monitor, MonitorError, Program, ProgramError, PropertyMap, ReadRequest, RegisterRequest,
+    Registered, ResourceOptions,
 };
 use drystone_model::{Output, Urn, Value};
 use futures::future::BoxFuture;
@@ -62,6 +62,17 @@ impl P {
             ..RegisterRequest::default()
         };
         Registering { monitor: self.monitor.clone(), request }
+    }
+
+    /// Looks at a resource that exists.
+    pub(crate) async fn read(
+        &self,
+        type_token: &str,
+        name: &str,
+        id: &str,
+    ) -> Result<Registered, MonitorError> {
+        let (type_token, name, id) = (type_token.to_owned(), name.to_owned(), id.to_owned());
+        self.monitor.read(ReadRequest { type_token, name, id, ..ReadRequest::default() }).await
     }
 
     /// Sets the outputs of the stack.

@@ -1,5 +1,6 @@
 //! A provider whose behaviour a test sets, and that remembers what exists.
 
+use super::ViewDesk;
 use async_trait::async_trait;
 use drystone_engine::{
     AppliedState, CallAnswer, CallArguments, CheckArguments, Checked, ConfigureArguments, ConstructArguments,
@@ -50,6 +51,8 @@ pub(crate) struct TestProvider {
     pub(crate) construct: ActLater<ConstructArguments, Constructed>,
     pub(crate) parameterize: Act<ParameterizeArguments, (String, String)>,
     pub(crate) supports_autonaming: bool,
+    /// Where it publishes views.
+    pub(crate) views: ViewDesk,
     /// Waited for in the middle of every create, update, delete and read.
     pub(crate) pause: Pause,
     /// The packages that instances were asked for.
