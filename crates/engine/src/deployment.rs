@@ -71,7 +71,9 @@ impl Deployment {
                 ..World::default()
             };
             let olds = run.base.resources.into_iter().enumerate();
-            world.set_olds(olds.map(|(index, resource)| Known::of_base(index, resource)).collect());
+            let base: Vec<Arc<Known>> =
+                olds.map(|(index, resource)| Known::of_base(index, resource)).collect();
+            world.set_olds(base.clone());
             let events = Arc::clone(&run.events);
             let warn = Box::new(move |urn: &Urn, message: &str| {
                 events.send(Event::Diagnostic(diagnostic(urn, message, Severity::Warning)));
@@ -89,7 +91,7 @@ impl Deployment {
                 stack: run.stack,
                 config: run.config,
                 vault: Vault::new(run.sealer),
-                recorder: Recorder::new((!run.options.dry_run).then_some(run.journal)),
+                recorder: Recorder::new((!run.options.dry_run).then_some(run.journal), base),
                 registry: Arc::new(Registry::new(run.plugins, Arc::clone(&run.surroundings), builtin, warn)),
                 surroundings: run.surroundings,
                 cancellation: run.cancellation,

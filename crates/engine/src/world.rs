@@ -45,11 +45,6 @@ impl Disposition {
         self.refreshed
             || matches!(self.decision, Some(decision) if decision != Decision::Create && decision != Decision::SkippedCreate)
     }
-
-    /// Whether a step was made for it.
-    pub(crate) fn has_step(self) -> bool {
-        self.decision.is_some() || self.deleted || self.imported
-    }
 }
 
 /// What has become of every resource so far.
@@ -64,6 +59,8 @@ pub(crate) struct World {
     /// The views of what was replaced, which go when it does.
     pub(crate) replaced_views: HashMap<Urn, Vec<Arc<Known>>>,
     pub(crate) dispositions: HashMap<Urn, Disposition>,
+    /// What a refresh before everything else found gone.
+    pub(crate) vanished: HashSet<Urn>,
     /// The newest state of each URN that a step left.
     pub(crate) news: HashMap<Urn, Arc<Known>>,
     /// From a name that a resource had to the one it has.

@@ -29,7 +29,7 @@ impl Deployment {
     pub(crate) async fn delete_the_rest(self: &Arc<Self>) -> Result<(), Stopped> {
         let (going, staying) = self.find_going().await?;
         for known in staying {
-            if let Err(StepFailure::Stopped) = self.carry_over(known).await {
+            if let Err(StepFailure::Stopped) = self.leave(known).await {
                 return Err(Stopped);
             }
         }

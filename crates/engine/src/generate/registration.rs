@@ -96,12 +96,33 @@ impl Deployment {
         };
         registering.go(found.old).await
     }
+
+    /// A resource whose dependency failed is left alone.
+    pub(crate) fn skip_after_failure(&self, new: &State, old: Option<&Arc<Known>>) -> Option<Settled> {
+        if !self.options.continue_on_error {
+            return None;
+        }
+        let mut world = self.world();
+        let failed = |urn: &str| world.disposition(&Urn::new(urn)).failed;
+        if !super::target::references(&new.record).any(failed) {
+            return None;
+        }
+        let urn = &new.record.urn;
+        world.disposition_mut(urn).failed = true;
+        // Its old state must stay, and must not be deleted for being unknown.
+        if old.is_some() {
+            world.decide(urn, Decision::Same);
+        }
+        drop(world);
+        let known = Known::new(crate::known::Place::Nowhere, Arc::new(new.clone()), None);
+        Some(Settled { result: Registration::Skipped, known, unknown: false })
+    }
 }
 
 impl Registering {
     async fn go(mut self, mut old: Option<Arc<Known>>) -> StepResult<Settled> {
         let deployment = Arc::clone(&self.deployment);
-        if let Some(skipped) = self.skip_after_failure(old.as_ref()) {
+        if let Some(skipped) = deployment.skip_after_failure(&self.new, old.as_ref()) {
             return Ok(skipped);
         }
         if let Some(known) = &old
@@ -222,9 +243,6 @@ impl Registering {
         };
         // From here to the decision nothing else is decided.
         let deciding = deployment.deciding.lock().await;
-        if targeted {
-            self.bring_dependencies().await?;
-        }
         deployment.grow_targets(&self.new.record, targeted);
         // Something else that was decided meanwhile may have deleted it.
         let recreating = deployment.world().disposition(&self.urn).deleted;
@@ -249,9 +267,8 @@ impl Registering {
             return self.create_replacement(old, Causes::default(), true).await;
         }
         if !targeted {
-            let carried = self.carry_over(old).await;
             drop(deciding);
-            return carried;
+            return self.leave(old).await;
         }
         deployment.refuse_missing_dependencies(&self.new.record)?;
         let Some((diff, triggered)) = diff else {
@@ -259,7 +276,9 @@ impl Registering {
         };
         let pending = old.record().pending_replacement;
         let changes = diff.changes == crate::DiffChanges::Some || pending;
-        if changes && (diff.is_replace() || triggered || pending) {
+        let replaces = changes && (diff.is_replace() || triggered || pending);
+        deployment.refuse_out_of_turn(&old, &self.new.record, replaces)?;
+        if replaces {
             return self.replace(old, diff, deciding).await;
         }
         if changes || !old.record().init_errors.is_empty() {
@@ -335,8 +354,8 @@ impl Registering {
         Ok(Settled { result: Registration::Done, known, unknown: true })
     }
 
-    /// Carries the old state over, and before it what it refers to and the program names no more.
-    async fn carry_over(&self, old: Arc<Known>) -> StepResult<Settled> {
+    /// Leaves the old state as it is: the operation is not about it.
+    async fn leave(&self, old: Arc<Known>) -> StepResult<Settled> {
         let deployment = &self.deployment;
         if !old.record().provider.is_empty() && deployment.registry.get(&old.record().provider).is_none() {
             let provider = &old.record().provider;
@@ -350,53 +369,14 @@ impl Registering {
                 return Err(deployment.fail(&self.urn, message).into());
             }
         }
-        let before = {
+        {
             let mut world = deployment.world();
             world.decide(&self.urn, Decision::Same);
-            let old_urn = old.urn().clone();
-            let disposition = world.disposition_mut(&old_urn);
+            let disposition = world.disposition_mut(old.urn());
             disposition.decision = Some(Decision::Same);
             disposition.registered = true;
-            deployment.unseen_dependencies(&mut world, old.record())
-        };
-        for known in before {
-            deployment.carry_over(known).await?;
         }
-        Ok(done(deployment.carry_over(old).await?))
-    }
-
-    /// In an operation with targets: brings along what the new state refers to and nobody else registers.
-    async fn bring_dependencies(&self) -> StepResult<()> {
-        let deployment = &self.deployment;
-        if !deployment.is_constrained() {
-            return Ok(());
-        }
-        let before = deployment.unseen_dependencies(&mut deployment.world(), &self.new.record);
-        for known in before {
-            deployment.carry_over(known).await?;
-        }
-        Ok(())
-    }
-
-    /// A resource whose dependency failed is left alone.
-    fn skip_after_failure(&self, old: Option<&Arc<Known>>) -> Option<Settled> {
-        let deployment = &self.deployment;
-        if !deployment.options.continue_on_error {
-            return None;
-        }
-        let mut world = deployment.world();
-        let failed = |urn: &str| world.disposition(&Urn::new(urn)).failed;
-        if !super::target::references(&self.new.record).any(failed) {
-            return None;
-        }
-        world.disposition_mut(&self.urn).failed = true;
-        // Its old state must stay, and must not be deleted for being unknown.
-        if old.is_some() {
-            world.decide(&self.urn, Decision::Same);
-        }
-        drop(world);
-        let known = Known::new(crate::known::Place::Nowhere, Arc::new(self.new.clone()), None);
-        Some(Settled { result: Registration::Skipped, known, unknown: false })
+        Ok(done(deployment.leave(old).await?))
     }
 
     /// The resource cannot be what the program wants; people were told.

@@ -82,7 +82,8 @@ impl Outcome {
         for event in &self.events {
             let Event::StepDone(step) = event else { continue };
             match step.op {
-                Op::Replace => {}
+                // Told of a component for its outputs, and otherwise of what is made next or was made before.
+                Op::Replace if step.new.as_ref().is_none_or(|new| new.record.custom) => {}
                 Op::Delete | Op::Discard | Op::RemovePendingReplace => {
                     last.insert(step.urn.clone(), None);
                 }

@@ -151,7 +151,7 @@ impl Inner {
             .filter(|violation| violation.severity() == Severity::Error)
             .map(|violation| violation.to_string())
             .collect();
-        if !broken.is_empty() {
+        if !broken.is_empty() && self.wrongs.is_empty() {
             self.wrongs.push(format!("after entry {number} the snapshot is not sound: {broken:?}"));
         }
     }
