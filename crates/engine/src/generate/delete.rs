@@ -34,8 +34,9 @@ impl Deployment {
             }
         }
         self.refuse_untargeted(&going)?;
+        let needs = dependencies_among(&going, &self.world().aliased);
         let mut spared: HashSet<Place> = HashSet::new();
-        for layer in layers(&going) {
+        for layer in layers(&going, &needs) {
             let layer: Vec<&Going> =
                 layer.into_iter().filter(|going| !spared.contains(&going.known.place)).collect();
             let steps = layer.iter().map(|going| self.let_go((*going).clone()));
@@ -45,7 +46,7 @@ impl Deployment {
                     Ok(()) => {}
                     Err(StepFailure::Stopped) => return Err(Stopped),
                     // What it depends on has to stay as long as it does.
-                    Err(StepFailure::Failed) => spare_dependencies(&going, gone, &mut spared),
+                    Err(StepFailure::Failed) => spare_dependencies(&going, &needs, gone, &mut spared),
                 }
             }
             if self.is_stopping() {
@@ -68,10 +69,25 @@ impl Deployment {
         let mut world = self.world();
         let mut going = Vec::new();
         let mut staying = Vec::new();
+        let needed = needed_by_failures(&world);
+        // What this run made or kept stands before the rest of the base, which may depend on it.
+        for known in std::mem::take(&mut world.superseded_news) {
+            world.disposition_mut(known.urn()).deleted = true;
+            going.push(Going { known, how: How::Delete(DeleteReason::Replaced) });
+        }
+        for urn in std::mem::take(&mut world.to_delete) {
+            if let Some(known) = world.news.get(&urn).cloned().filter(|known| scope.contains(known.urn())) {
+                world.disposition_mut(&urn).deleted = true;
+                going.push(Going { known, how: How::Delete(DeleteReason::Unwanted) });
+            }
+        }
         for (index, known) in world.olds.clone().into_iter().enumerate() {
             let record = known.record();
             // Views go with what they are views of.
             if !record.view_of.is_empty() {
+                continue;
+            }
+            if needed.contains(&record.urn) {
                 continue;
             }
             let place = Self::base_index(&known).unwrap_or(index);
@@ -99,16 +115,6 @@ impl Deployment {
             };
             world.disposition_mut(&record.urn).deleted = true;
             going.push(Going { known, how });
-        }
-        for known in std::mem::take(&mut world.superseded_news) {
-            world.disposition_mut(known.urn()).deleted = true;
-            going.push(Going { known, how: How::Delete(DeleteReason::Replaced) });
-        }
-        for urn in std::mem::take(&mut world.to_delete) {
-            if let Some(known) = world.news.get(&urn).cloned().filter(|known| scope.contains(known.urn())) {
-                world.disposition_mut(&urn).deleted = true;
-                going.push(Going { known, how: How::Delete(DeleteReason::Unwanted) });
-            }
         }
         Ok((going, staying))
     }
@@ -212,15 +218,31 @@ fn closure_of_dependents(world: &World, targets: &Targets) -> Vec<Arc<Known>> {
     found
 }
 
-/// For each of what goes, the positions of what it depends on among it. They come before it.
-fn dependencies_among(going: &[Going]) -> Vec<Vec<usize>> {
+/// What the old states of failed and skipped resources refer to, directly or not: they still need it.
+fn needed_by_failures(world: &World) -> HashSet<Urn> {
+    let mut needed: HashSet<Urn> = HashSet::new();
+    // Dependencies come before what depends on them, so going backwards sees every dependent first.
+    for known in world.olds.iter().rev() {
+        let urn = known.urn();
+        let failed = world.disposition(world.aliased.get(urn).unwrap_or(urn)).failed;
+        if failed || needed.contains(urn) {
+            needed.extend(references(known.record()).map(Urn::new));
+        }
+    }
+    needed
+}
+
+/// For each of what goes, the positions of what it depends on among it, by any of its names. They come before it.
+fn dependencies_among(going: &[Going], aliased: &HashMap<Urn, Urn>) -> Vec<Vec<usize>> {
     let mut by_urn: HashMap<&Urn, Vec<usize>> = HashMap::new();
     let mut found = Vec::with_capacity(going.len());
     for (index, gone) in going.iter().enumerate() {
         let record = gone.known.record();
         let mut needs: Vec<usize> = Vec::new();
         for edge in drystone_model::edges(record) {
-            let candidates = by_urn.get(&Urn::new(edge.urn)).into_iter().flatten();
+            let urn = Urn::new(edge.urn);
+            let names = [Some(&urn), aliased.get(&urn)];
+            let candidates = names.into_iter().flatten().filter_map(|name| by_urn.get(name)).flatten();
             let id = edge.provider.and_then(ProviderReference::split).map(|(_, id)| id);
             needs.extend(candidates.filter(|&&at| {
                 id.is_none_or(|id| going.get(at).is_some_and(|provider| provider.known.record().id == id))
@@ -235,8 +257,7 @@ fn dependencies_among(going: &[Going]) -> Vec<Vec<usize>> {
 }
 
 /// What can be deleted side by side, dependents before what they depend on.
-fn layers(going: &[Going]) -> Vec<Vec<&Going>> {
-    let needs = dependencies_among(going);
+fn layers<'a>(going: &'a [Going], needs: &[Vec<usize>]) -> Vec<Vec<&'a Going>> {
     let mut depth = vec![0usize; going.len()];
     for index in 0..going.len() {
         depth[index] = needs[index].iter().map(|&at| depth[at] + 1).max().unwrap_or(0);
@@ -251,8 +272,12 @@ fn layers(going: &[Going]) -> Vec<Vec<&Going>> {
 }
 
 /// Spares what a resource that could not be deleted depends on, directly or not.
-fn spare_dependencies(going: &[Going], stuck: &Going, spared: &mut HashSet<Place>) {
-    let needs = dependencies_among(going);
+fn spare_dependencies(
+    going: &[Going],
+    needs: &[Vec<usize>],
+    stuck: &Going,
+    spared: &mut HashSet<Place>,
+) {
     let at = |place: Place| going.iter().position(|gone| gone.known.place == place);
     let mut pending: Vec<usize> = at(stuck.known.place).into_iter().collect();
     while let Some(index) = pending.pop() {

@@ -128,7 +128,10 @@ impl Registering {
         if let Some(known) = &old
             && deployment.refreshes_with_program(known)
         {
-            old = self.refresh(Arc::clone(known)).await?;
+            old = match self.refresh(Arc::clone(known)).await {
+                Ok(found) => found,
+                Err(failure) => return self.kept(old, failure),
+            };
         }
         match deployment.options.operation {
             Operation::Refresh => {
@@ -149,7 +152,10 @@ impl Registering {
             Err(error) => return self.failed(error.message),
         };
         if self.is_import(old.as_ref()) {
-            old = Some(self.import(old).await?);
+            old = match self.import(old.clone()).await {
+                Ok(known) => Some(known),
+                Err(failure) => return self.kept(old, failure),
+            };
         }
         self.decide(old).await
     }
@@ -379,21 +385,18 @@ impl Registering {
         Ok(done(deployment.leave(old).await?))
     }
 
-    /// The resource cannot be what the program wants; people were told.
+    /// A step that had to come first failed: the old state stays as it is.
+    fn kept(self, old: Option<Arc<Known>>, failure: StepFailure) -> StepResult<Settled> {
+        if old.is_some() {
+            self.deployment.world().decide(&self.urn, Decision::Same);
+        }
+        settled(&self.deployment, Err(failure), self.new)
+    }
+
+    /// The resource cannot be what the program wants; people were told. What is wrong is the program, so the operation
+    /// ends even if it is to go on after errors.
     fn invalid(self) -> StepResult<Settled> {
-        let deployment = Arc::clone(&self.deployment);
-        deployment.note_failure();
-        if !deployment.options.continue_on_error {
-            deployment.stop();
-            return Err(StepFailure::Stopped);
-        }
-        let mut world = deployment.world();
-        world.disposition_mut(&self.urn).failed = true;
-        if world.old(&self.urn).is_some() {
-            world.decide(&self.urn, Decision::Same);
-        }
-        drop(world);
-        settled(&deployment, Err(StepFailure::Failed), self.new)
+        Err(self.deployment.fail_silently().into())
     }
 
     /// The same, saying why.

@@ -4,4 +4,11 @@
 
 mod harness;
 
+mod alias;
 mod basics;
+mod components;
+mod continue_on_error;
+mod delete_before_replace;
+mod deleted_with;
+mod destroy;
+mod protect;

@@ -9,13 +9,19 @@ use std::sync::Mutex;
 /// Replays every entry as it comes and verifies the snapshot after it.
 pub(crate) struct MemoryJournal {
     state: Mutex<(Replayer, usize)>,
+    texts: Mutex<Vec<String>>,
     /// Fails the append of this entry and all that follow.
     pub(crate) fail_at: Option<usize>,
 }
 
 impl MemoryJournal {
     pub(crate) fn new(base: Snapshot) -> Self {
-        Self { state: Mutex::new((Replayer::new(base), 0)), fail_at: None }
+        Self { state: Mutex::new((Replayer::new(base), 0)), texts: Mutex::default(), fail_at: None }
+    }
+
+    /// Every entry as it is stored.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.texts.lock().unwrap().clone()
     }
 
     /// The snapshot that the journal makes, and how many entries it has.
@@ -40,6 +46,7 @@ impl Journal for MemoryJournal {
             if let Err(refused) = state.0.add(entry) {
                 panic!("the journal refused an entry: {refused}: {text}");
             }
+            self.texts.lock().unwrap().push(text);
             state.1 += 1;
         }
         let snapshot = state.0.snapshot().snapshot;

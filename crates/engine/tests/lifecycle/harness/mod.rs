@@ -8,8 +8,8 @@ mod program;
 mod provider;
 
 pub(crate) use journal::MemoryJournal;
-pub(crate) use program::{P, program};
-pub(crate) use provider::{Call, TestProvider};
+pub(crate) use program::{P, Registering, program};
+pub(crate) use provider::{Call, TestProvider, diff_by_keys, unknown};
 
 use async_trait::async_trait;
 use drystone_engine::{
@@ -31,6 +31,8 @@ pub(crate) struct Stack {
     pub(crate) options: Options,
     pub(crate) other_stacks: BTreeMap<String, PropertyMap>,
     pub(crate) cancellation: Cancellation,
+    /// The journal is lost at this entry of every run.
+    pub(crate) journal_fails_at: Option<usize>,
     clock: Arc<Clock>,
 }
 
@@ -40,6 +42,8 @@ pub(crate) struct Outcome {
     pub(crate) events: Vec<Event>,
     /// How many entries reached the journal.
     pub(crate) entries: usize,
+    /// Those entries, as they are stored.
+    pub(crate) journal: Vec<String>,
 }
 
 impl Stack {
@@ -56,6 +60,7 @@ impl Stack {
             options: Options { parallel: 8, ..Options::default() },
             other_stacks: BTreeMap::new(),
             cancellation: Cancellation::default(),
+            journal_fails_at: None,
             clock: Arc::default(),
         }
     }
@@ -91,7 +96,9 @@ impl Stack {
         program: Option<Arc<dyn Program>>,
     ) -> Outcome {
         let options = Options { operation, dry_run, ..self.options.clone() };
-        let journal = Arc::new(MemoryJournal::new(self.snapshot.clone()));
+        let mut journal = MemoryJournal::new(self.snapshot.clone());
+        journal.fail_at = self.journal_fails_at;
+        let journal = Arc::new(journal);
         let events = Arc::new(Collected::default());
         let manager = Manager::new(drystone_model::SecretsProvider::default(), Arc::new(Base64));
         let run = Run {
@@ -119,7 +126,7 @@ impl Stack {
             self.snapshot = snapshot;
         }
         let events = std::mem::take(&mut *events.0.lock().unwrap());
-        Outcome { report, events, entries }
+        Outcome { report, events, entries, journal: journal.texts() }
     }
 
     /// The live resource of that name.

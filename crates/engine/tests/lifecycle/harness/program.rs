@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use drystone_engine::{
-    Monitor, MonitorError, Program, ProgramError, PropertyMap, RegisterRequest, Registered, ResourceOptions,
+    Alias, Monitor, MonitorError, Program, ProgramError, PropertyMap, RegisterRequest, Registered,
+    ResourceOptions,
 };
 use drystone_model::{Output, Urn, Value};
 use futures::future::BoxFuture;
@@ -118,6 +119,16 @@ impl Registering {
     pub(crate) fn version(mut self, version: &str) -> Self {
         self.request.package.version = version.to_owned();
         self
+    }
+
+    /// Changes anything else in the request.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut RegisterRequest)) -> Self {
+        change(&mut self.request);
+        self
+    }
+
+    pub(crate) fn alias(self, urn: &str) -> Self {
+        self.options(|options| options.aliases.push(Alias::Urn(Urn::new(urn))))
     }
 
     pub(crate) fn options(mut self, change: impl FnOnce(&mut ResourceOptions)) -> Self {

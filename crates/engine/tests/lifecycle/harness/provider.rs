@@ -26,6 +26,8 @@ pub(crate) struct Call {
 type Act<A, R> = Option<Arc<dyn Fn(A) -> Result<R, ProviderError> + Send + Sync>>;
 type ActLater<A, R> = Option<Arc<dyn Fn(A) -> BoxFuture<'static, Result<R, ProviderError>> + Send + Sync>>;
 
+type Pause = Option<Arc<dyn Fn(&'static str, &Urn) -> BoxFuture<'static, ()> + Send + Sync>>;
+
 /// What a test wants a provider to do. What is not set behaves well: ids are the resource's name and a number, outputs
 /// are the inputs, nothing ever has to be replaced.
 #[derive(Clone, Default)]
@@ -44,10 +46,14 @@ pub(crate) struct TestProvider {
     pub(crate) construct: ActLater<ConstructArguments, Constructed>,
     pub(crate) parameterize: Act<ParameterizeArguments, (String, String)>,
     pub(crate) supports_autonaming: bool,
+    /// Waited for in the middle of every create, update, delete and read.
+    pub(crate) pause: Pause,
+    /// The packages that instances were asked for.
+    pub(crate) loaded: Arc<Mutex<Vec<PackageDescriptor>>>,
     /// What exists, by id.
     pub(crate) cloud: Arc<Mutex<BTreeMap<String, PropertyMap>>>,
-    calls: Arc<Mutex<Vec<Call>>>,
-    counter: Arc<Mutex<u64>>,
+    pub(crate) calls: Arc<Mutex<Vec<Call>>>,
+    pub(crate) counter: Arc<Mutex<u64>>,
 }
 
 impl fmt::Debug for TestProvider {
@@ -82,8 +88,16 @@ impl TestProvider {
         self.cloud.lock().unwrap().keys().cloned().collect()
     }
 
-    pub(crate) fn instance(&self, _: &PackageDescriptor) -> Arc<dyn Provider> {
+    pub(crate) fn instance(&self, package: &PackageDescriptor) -> Arc<dyn Provider> {
+        self.loaded.lock().unwrap().push(package.clone());
         Arc::new(self.clone())
+    }
+
+    async fn wait(&self, method: &'static str, urn: &Urn) {
+        match &self.pause {
+            Some(pause) => pause(method, urn).await,
+            None => tokio::task::yield_now().await,
+        }
     }
 
     fn note(
@@ -178,7 +192,7 @@ impl Provider for TestProvider {
 
     async fn create(&self, arguments: CreateArguments) -> Result<AppliedState, ProviderError> {
         self.note("create", &arguments.urn, "", &arguments.inputs, &PropertyMap::new(), arguments.dry_run);
-        tokio::task::yield_now().await;
+        self.wait("create", &arguments.urn).await;
         let (inputs, dry_run, name) =
             (arguments.inputs.clone(), arguments.dry_run, arguments.urn.name().to_owned());
         let applied = match &self.create {
@@ -203,7 +217,7 @@ impl Provider for TestProvider {
     async fn update(&self, arguments: UpdateArguments) -> Result<AppliedState, ProviderError> {
         let UpdateArguments { urn, id, new_inputs, old_inputs, dry_run, .. } = &arguments;
         self.note("update", urn, id, new_inputs, old_inputs, *dry_run);
-        tokio::task::yield_now().await;
+        self.wait("update", urn).await;
         let (id, inputs, dry_run) = (id.clone(), new_inputs.clone(), *dry_run);
         let applied = match &self.update {
             Some(update) => update(arguments)?,
@@ -218,7 +232,7 @@ impl Provider for TestProvider {
     /// Without a behaviour of its own it answers with what exists.
     async fn read(&self, arguments: ReadArguments) -> Result<ReadState, ProviderError> {
         self.note("read", &arguments.urn, &arguments.id, &arguments.inputs, &PropertyMap::new(), false);
-        tokio::task::yield_now().await;
+        self.wait("read", &arguments.urn).await;
         if let Some(read) = &self.read {
             return read(arguments);
         }
@@ -236,7 +250,7 @@ impl Provider for TestProvider {
 
     async fn delete(&self, arguments: DeleteArguments) -> Result<(), ProviderError> {
         self.note("delete", &arguments.urn, &arguments.id, &arguments.inputs, &PropertyMap::new(), false);
-        tokio::task::yield_now().await;
+        self.wait("delete", &arguments.urn).await;
         let id = arguments.id.clone();
         if let Some(delete) = &self.delete {
             delete(arguments)?;
@@ -284,6 +298,11 @@ impl Provider for TestProvider {
 
     fn supports_autonaming(&self) -> bool {
         self.supports_autonaming
+    }
+
+    async fn cancel(&self) -> Result<(), ProviderError> {
+        self.note("cancel", &Urn::default(), "", &PropertyMap::new(), &PropertyMap::new(), false);
+        Ok(())
     }
 }
 
