@@ -37,6 +37,8 @@ pub(crate) struct Disposition {
     pub(crate) deleted: bool,
     /// Its step failed, or it was skipped because of one that did.
     pub(crate) failed: bool,
+    /// The operation is not about it: its old state stays, with everything that it refers to.
+    pub(crate) left: bool,
 }
 
 impl Disposition {
@@ -163,6 +165,12 @@ impl World {
 
     pub(crate) fn decided(&self, urn: &Urn, decision: Decision) -> bool {
         self.disposition(urn).decision == Some(decision)
+    }
+
+    /// Whether the old state of a URN was deleted, under this name or the one that it had, and is to come back.
+    pub(crate) fn is_deleted(&self, urn: &Urn) -> bool {
+        let former = self.aliases.get(urn).map(|former| self.disposition(former).deleted);
+        self.disposition(urn).deleted || former.unwrap_or_default()
     }
 
     /// Whether the old state of a URN has been dealt with, under this name or the one that it has now.

@@ -152,6 +152,7 @@ impl Registering {
             Err(error) => return self.failed(error.message),
         };
         if self.is_import(old.as_ref()) {
+            deployment.refuse_missing_dependencies(&self.new.record)?;
             old = match self.import(old.clone()).await {
                 Ok(known) => Some(known),
                 Err(failure) => return self.kept(old, failure),
@@ -178,9 +179,8 @@ impl Registering {
         };
         let recreating = {
             let mut world = deployment.world();
-            let disposition = world.disposition_mut(&self.urn);
-            disposition.imported = true;
-            disposition.deleted
+            world.disposition_mut(&self.urn).imported = true;
+            world.is_deleted(&self.urn)
         };
         let replaces = old.filter(|_| !recreating);
         let known = deployment.import(self.new.clone(), replaces.clone(), provider).await?;
@@ -218,7 +218,7 @@ impl Registering {
             let paths = &self.request.options.ignore_changes;
             self.new.inputs = deployment.ignore_changes(&self.urn, &self.new.inputs, &before.inputs, paths);
         }
-        let recreating = deployment.world().disposition(&self.urn).deleted;
+        let recreating = deployment.world().is_deleted(&self.urn);
         let was_external = before.as_ref().is_some_and(|before| before.record.external);
         let afresh = recreating
             || was_external
@@ -251,7 +251,10 @@ impl Registering {
         let deciding = deployment.deciding.lock().await;
         deployment.grow_targets(&self.new.record, targeted);
         // Something else that was decided meanwhile may have deleted it.
-        let recreating = deployment.world().disposition(&self.urn).deleted;
+        let recreating = deployment.world().is_deleted(&self.urn);
+        if targeted || recreating {
+            deployment.refuse_missing_dependencies(&self.new.record)?;
+        }
         let Some(old) = old else {
             drop(deciding);
             return self.create(targeted).await;
@@ -260,8 +263,9 @@ impl Registering {
             let keys = {
                 let mut world = deployment.world();
                 world.disposition_mut(&self.urn).deleted = false;
+                world.disposition_mut(old.urn()).deleted = false;
                 world.decide(&self.urn, Decision::Replace);
-                world.dependent_keys.get(&self.urn).cloned().unwrap_or_default()
+                world.dependent_keys.get(old.urn()).cloned().unwrap_or_default()
             };
             drop(deciding);
             let causes = Causes { replace_keys: keys, ..Causes::default() };
@@ -276,7 +280,6 @@ impl Registering {
             drop(deciding);
             return self.leave(old).await;
         }
-        deployment.refuse_missing_dependencies(&self.new.record)?;
         let Some((diff, triggered)) = diff else {
             return Err(deployment.fail(&self.urn, "nothing was compared").into());
         };
@@ -345,7 +348,6 @@ impl Registering {
         if !targeted {
             return self.skip_create().await;
         }
-        deployment.refuse_missing_dependencies(&self.new.record)?;
         deployment.world().decide(&self.urn, Decision::Create);
         let Self { new, provider, .. } = self;
         let fallback = new.clone();
@@ -378,6 +380,7 @@ impl Registering {
         {
             let mut world = deployment.world();
             world.decide(&self.urn, Decision::Same);
+            world.disposition_mut(&self.urn).left = true;
             let disposition = world.disposition_mut(old.urn());
             disposition.decision = Some(Decision::Same);
             disposition.registered = true;

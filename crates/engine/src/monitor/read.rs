@@ -85,7 +85,7 @@ impl Deployment {
         {
             let mut world = self.world();
             world.decide(&urn, if replaces { Decision::Replace } else { Decision::Read });
-            if self.is_destroying() && !replaces {
+            if self.is_destroying() {
                 world.to_delete.push(urn.clone());
             }
         }

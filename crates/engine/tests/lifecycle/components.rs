@@ -45,7 +45,8 @@ where
 /// The component with one resource in it.
 async fn with_child(p: P, arguments: ConstructArguments) -> Result<Constructed, MonitorError> {
     let component = p.component(&arguments.type_token, &arguments.name).parent(&arguments.parent);
-    let component = component.with(|request| request.dependencies = arguments.dependencies).register().await?;
+    let component =
+        component.with(|request| request.dependencies = arguments.dependencies).register().await?;
     let child = p.resource("pkgA:m:T", "child").parent(&component.urn).input("size", 1).register().await?;
     let outputs = map([("size", child.properties["size"].clone())]);
     p.monitor.register_outputs(&component.urn, outputs.clone()).await?;
@@ -221,12 +222,16 @@ fn a_provider_constructs_a_component_with_what_is_in_it() {
 #[test]
 fn the_code_of_a_component_is_told_which_run_it_is_part_of() {
     let (mut stack, handle, asked) = constructing(with_child);
-    let value = |text: &str, secret| drystone_engine::ConfigValue { text: text.to_owned(), object: false, secret };
+    let value =
+        |text: &str, secret| drystone_engine::ConfigValue { text: text.to_owned(), object: false, secret };
     stack.config.insert("pkgB:plain".to_owned(), value("1", false));
     stack.config.insert("pkgB:hidden".to_owned(), value("2", true));
     stack.preview(remote(&handle, |_| ()).0).ok();
     let info = asked.lock().unwrap().remove(0).info;
-    assert_eq!((info.project.as_str(), info.stack.as_str(), info.organization.as_str()), ("shop", "dev", "organization"));
+    assert_eq!(
+        (info.project.as_str(), info.stack.as_str(), info.organization.as_str()),
+        ("shop", "dev", "organization")
+    );
     assert_eq!((info.dry_run, info.config["pkgB:hidden"].as_str()), (true, "2"));
     assert_eq!(info.secret_keys, ["pkgB:hidden"]);
 }
@@ -253,7 +258,8 @@ fn a_component_hears_what_its_inputs_depend_on() {
                 *handle.lock().unwrap() = Some(p.monitor.clone());
                 let a = p.resource("pkgA:m:T", "a").input("size", 1).register().await?;
                 let b = p.resource("pkgA:m:T", "b").register().await?;
-                let output = Output { value: Some(1.into()), secret: false, dependencies: vec![a.urn.clone()] };
+                let output =
+                    Output { value: Some(1.into()), secret: false, dependencies: vec![a.urn.clone()] };
                 let comp = p.component("pkgB:m:Comp", "comp").with(|request| request.remote = true);
                 let comp = comp.with(|request| {
                     request.properties.insert("from".to_owned(), Value::Output(Box::new(output)));
@@ -288,7 +294,10 @@ fn a_constructed_component_is_deleted_with_what_is_in_it() {
     stack.calls("pkgA");
     let outcome = stack.destroy().ok();
     let gone = outcome.steps();
-    assert!(gone.iter().position(|step| step == "delete child") < gone.iter().position(|step| step == "delete comp"));
+    assert!(
+        gone.iter().position(|step| step == "delete child")
+            < gone.iter().position(|step| step == "delete comp")
+    );
     assert!(stack.snapshot.resources.is_empty());
 }
 
@@ -303,9 +312,7 @@ fn an_unchanged_constructed_component_writes_nothing() {
 #[test]
 fn a_component_that_cannot_be_constructed_fails_the_run() {
     let (mut stack, handle, _) = constructing(|_, _| async { Err(MonitorError::new("out of bricks")) });
-    stack
-        .up(remote(&handle, |_| ()).0)
-        .failed("pkgB:m:Comp resource 'comp' has a problem: out of bricks");
+    stack.up(remote(&handle, |_| ()).0).failed("pkgB:m:Comp resource 'comp' has a problem: out of bricks");
 }
 
 #[test]

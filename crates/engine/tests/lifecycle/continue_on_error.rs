@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 /// A stack that goes on, whose provider `pkgB` fails to make anything.
 fn stack() -> Stack {
-    let failing =
-        TestProvider { create: Some(Arc::new(|_| Err(ProviderError::new("no room")))), ..TestProvider::default() };
+    let failing = TestProvider {
+        create: Some(Arc::new(|_| Err(ProviderError::new("no room")))),
+        ..TestProvider::default()
+    };
     let mut stack = Stack::new().and_provider("pkgB", failing);
     stack.options.continue_on_error = true;
     stack
@@ -44,7 +46,10 @@ fn children_of_a_failure_are_skipped() {
     stack
         .up(program(|p| async move {
             let bad = p.resource("pkgB:m:T", "bad").register().await?;
-            assert_eq!(result(p.resource("pkgA:m:T", "child").parent(&bad.urn)).await?, Registration::Skipped);
+            assert_eq!(
+                result(p.resource("pkgA:m:T", "child").parent(&bad.urn)).await?,
+                Registration::Skipped
+            );
             Ok(())
         }))
         .failed("no room");
@@ -57,7 +62,8 @@ fn what_goes_with_a_failure_or_takes_an_input_from_it_is_skipped() {
     stack
         .up(program(|p| async move {
             let bad = p.resource("pkgB:m:T", "bad").register().await?;
-            let with = p.resource("pkgA:m:T", "with").options(|options| options.deleted_with = bad.urn.clone());
+            let with =
+                p.resource("pkgA:m:T", "with").options(|options| options.deleted_with = bad.urn.clone());
             assert_eq!(result(with).await?, Registration::Skipped);
             let input = p.resource("pkgA:m:T", "input").input("x", 1);
             let input = input.with(|request| {

@@ -84,7 +84,8 @@ fn the_provider_of_the_state_deletes_although_its_configuration_changed() {
     set(&mut stack, "us");
     stack.calls("pkgA");
     stack.destroy().ok();
-    let configured: Vec<_> = stack.calls("pkgA").into_iter().filter(|call| call.method == "configure").collect();
+    let configured: Vec<_> =
+        stack.calls("pkgA").into_iter().filter(|call| call.method == "configure").collect();
     assert_eq!((configured.len(), configured[0].inputs["region"].clone()), (1, "eu".into()));
 }
 
@@ -215,8 +216,13 @@ fn a_program_with_a_newer_provider_deletes_through_it() {
     let mut effects = stack.effects("pkgA");
     effects.sort();
     assert_eq!(effects, ["delete a", "delete b"]);
-    let loaded: Vec<String> =
-        stack.providers["pkgA"].loaded.lock().unwrap().iter().map(|package| package.version.clone()).collect();
+    let loaded: Vec<String> = stack.providers["pkgA"]
+        .loaded
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|package| package.version.clone())
+        .collect();
     assert!(loaded.contains(&"2.0.0".to_owned()), "{loaded:?}");
     assert!(stack.snapshot.resources.is_empty());
 }
@@ -234,7 +240,8 @@ fn an_explicit_provider_is_updated_before_it_deletes() {
     stack.up(run("old")).ok();
     stack.calls("pkgA");
     destroy_with(&mut stack, run("fresh")).ok();
-    let configured: Vec<_> = stack.calls("pkgA").into_iter().filter(|call| call.method == "configure").collect();
+    let configured: Vec<_> =
+        stack.calls("pkgA").into_iter().filter(|call| call.method == "configure").collect();
     assert_eq!(configured.last().unwrap().inputs["token"], "fresh".into());
     assert!(stack.snapshot.resources.is_empty());
 }
