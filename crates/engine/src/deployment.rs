@@ -74,7 +74,9 @@ impl Deployment {
             };
             let mut base = run.base;
             let olds = std::mem::take(&mut base.resources).into_iter().enumerate();
-            world.set_olds(olds.map(|(index, resource)| Known::of_base(index, resource)).collect());
+            let states: Vec<Arc<Known>> =
+                olds.map(|(index, resource)| Known::of_base(index, resource)).collect();
+            world.set_olds(states.clone());
             let events = Arc::clone(&run.events);
             let warn = Box::new(move |urn: &Urn, message: &str| {
                 events.send(Event::Diagnostic(diagnostic(urn, message, Severity::Warning)));
@@ -92,7 +94,7 @@ impl Deployment {
                 stack: run.stack,
                 config: run.config,
                 vault: Vault::new(run.sealer),
-                recorder: Recorder::new((!run.options.dry_run).then_some(run.journal)),
+                recorder: Recorder::new((!run.options.dry_run).then_some(run.journal), states),
                 registry: Arc::new(Registry::new(run.plugins, Arc::clone(&run.surroundings), builtin, warn)),
                 surroundings: run.surroundings,
                 cancellation: run.cancellation,

@@ -1,6 +1,11 @@
 //! The engine's pen: entries get their numbers, gather, and are durable when the call returns (S1, S2).
 
-use crate::{Journal, JournalError, known::Place};
+mod order;
+
+pub(crate) use order::refers_no_further;
+
+use crate::known::{Known, Place};
+use crate::{Journal, JournalError};
 use drystone_journal::{Entry, Kind};
 use drystone_model::{Operation, OperationKind, Resource, Snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +24,7 @@ struct Queue {
     waiting: Vec<Entry>,
     sequence: i64,
     operation: i64,
+    order: order::Order,
     /// Whether anything waits, or was written, that changes the snapshot.
     changed: bool,
     broken: Option<JournalError>,
@@ -56,8 +62,15 @@ pub(crate) struct Success {
 }
 
 impl Recorder {
-    pub(crate) fn new(journal: Option<Arc<dyn Journal>>) -> Self {
-        Self { journal, queue: Mutex::default(), durable: tokio::sync::Mutex::new(0) }
+    /// A pen over a base, whose states have their positions in it as places.
+    pub(crate) fn new(journal: Option<Arc<dyn Journal>>, base: Vec<Arc<Known>>) -> Self {
+        let queue = Queue { order: order::Order::new(base), ..Queue::default() };
+        Self { journal, queue: Mutex::new(queue), durable: tokio::sync::Mutex::new(0) }
+    }
+
+    /// Whether a state stands where others that are not to be touched need it.
+    pub(crate) fn is_needed_where_it_stands(&self, place: Place) -> bool {
+        matches!(place, Place::Base(index) if self.queue().order.is_moved(index))
     }
 
     /// Whether anything is written at all.
@@ -146,7 +159,13 @@ impl Recorder {
 
     /// Writes down that another snapshot takes the base's place. Positions refer to it from now on. Durable when it
     /// returns.
-    pub(crate) async fn rebase(&self, snapshot: Snapshot, byte_strings: bool) -> Result<(), JournalError> {
+    pub(crate) async fn rebase(
+        &self,
+        snapshot: Snapshot,
+        byte_strings: bool,
+        states: Vec<Arc<Known>>,
+    ) -> Result<(), JournalError> {
+        self.queue().order = order::Order::new(states);
         let mut entry = Entry::new(Kind::Write, 0, 0);
         entry.new_snapshot = Some(snapshot);
         entry.requires_byte_string = byte_strings;
@@ -177,7 +196,7 @@ impl Recorder {
         if self.is_recording() { Place::New(begun.0) } else { Place::Nowhere }
     }
 
-    async fn write(&self, mut entry: Entry, weight: Weight) -> Result<(), JournalError> {
+    async fn write(&self, entry: Entry, weight: Weight) -> Result<(), JournalError> {
         if self.journal.is_none() {
             return Ok(());
         }
@@ -186,10 +205,17 @@ impl Recorder {
             if let Some(error) = &queue.broken {
                 return Err(error.clone());
             }
-            queue.sequence += 1;
             queue.changed |= weight != Weight::Elided;
-            entry.sequence = queue.sequence;
-            queue.waiting.push(entry);
+            let Queue { order, operation, .. } = &mut *queue;
+            let entries = order.arrange(entry, || {
+                *operation += 1;
+                *operation
+            });
+            for mut entry in entries {
+                queue.sequence += 1;
+                entry.sequence = queue.sequence;
+                queue.waiting.push(entry);
+            }
             queue.sequence
         };
         if weight == Weight::Durable { self.flush_to(sequence).await } else { Ok(()) }

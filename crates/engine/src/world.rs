@@ -27,7 +27,7 @@ pub(crate) enum Decision {
 pub(crate) struct Disposition {
     /// The program registered it.
     pub(crate) registered: bool,
-    /// It was carried over on behalf of something that depends on it.
+    /// It is the former name of a resource that stays as it is.
     pub(crate) carried: bool,
     /// What was decided.
     pub(crate) decision: Option<Decision>,
@@ -39,6 +39,8 @@ pub(crate) struct Disposition {
     pub(crate) deleted: bool,
     /// Its step failed, or it was skipped because of one that did.
     pub(crate) failed: bool,
+    /// The operation is not about it: its old state stays, with everything that it refers to.
+    pub(crate) left: bool,
 }
 
 impl Disposition {
@@ -51,11 +53,6 @@ impl Disposition {
     /// Whether others may have it as their parent.
     pub(crate) fn is_seen(self) -> bool {
         self.registered || self.carried
-    }
-
-    /// Whether a step was made for it.
-    pub(crate) fn has_step(self) -> bool {
-        self.decision.is_some() || self.deleted || self.imported
     }
 }
 
@@ -71,6 +68,8 @@ pub(crate) struct World {
     /// The views of what was replaced, which go when it does.
     pub(crate) replaced_views: HashMap<Urn, Vec<Arc<Known>>>,
     pub(crate) dispositions: HashMap<Urn, Disposition>,
+    /// What a refresh before everything else found gone.
+    pub(crate) vanished: HashSet<Urn>,
     /// The newest state of each URN that a step left.
     pub(crate) news: HashMap<Urn, Arc<Known>>,
     /// From a name that a resource had to the one it has.
@@ -173,6 +172,12 @@ impl World {
 
     pub(crate) fn decided(&self, urn: &Urn, decision: Decision) -> bool {
         self.disposition(urn).decision == Some(decision)
+    }
+
+    /// Whether the old state of a URN was deleted, under this name or the one that it had, and is to come back.
+    pub(crate) fn is_deleted(&self, urn: &Urn) -> bool {
+        let former = self.aliases.get(urn).map(|former| self.disposition(former).deleted);
+        self.disposition(urn).deleted || former.unwrap_or_default()
     }
 
     /// Whether the old state of a URN has been dealt with, under this name or the one that it has now.

@@ -58,6 +58,18 @@ impl Deployment {
         }
     }
 
+    /// Leaves a resource where it stands that the operation is not about. Nothing is recorded.
+    pub(crate) async fn leave(self: &Arc<Self>, old: Arc<Known>) -> StepResult {
+        let state = match old.state(&self.vault) {
+            Ok(state) => state,
+            Err(message) => return Err(self.fail(old.urn(), message).into()),
+        };
+        let running = self.start(Op::Same, Some(&old), Some(Arc::clone(&state)), Causes::default()).await?;
+        self.remember(&old);
+        running.done(Some(state));
+        Ok(old)
+    }
+
     /// Answers for a resource that is not made in this run. Nothing is recorded.
     pub(crate) async fn skip_create(self: &Arc<Self>, new: State) -> StepResult {
         let new = Arc::new(new);

@@ -29,11 +29,12 @@ impl Deployment {
     pub(crate) async fn delete_the_rest(self: &Arc<Self>) -> Result<(), Stopped> {
         let (going, staying) = self.find_going().await?;
         for known in staying {
-            if let Err(StepFailure::Stopped) = self.carry_over(known).await {
+            if let Err(StepFailure::Stopped) = self.leave(known).await {
                 return Err(Stopped);
             }
         }
         self.refuse_untargeted(&going)?;
+        self.refuse_needed(&going)?;
         let needs = dependencies_among(&going, &self.world().aliased);
         let mut spared: HashSet<Place> = HashSet::new();
         for layer in layers(&going, &needs) {
@@ -76,7 +77,8 @@ impl Deployment {
             going.push(Going { known, how: How::Delete(DeleteReason::Replaced) });
         }
         for urn in std::mem::take(&mut world.to_delete) {
-            if let Some(known) = world.news.get(&urn).cloned().filter(|known| scope.contains(known.urn())) {
+            let in_scope = scope.contains_either(&urn, world.aliases.get(&urn));
+            if let Some(known) = world.news.get(&urn).cloned().filter(|_| in_scope) {
                 world.disposition_mut(&urn).deleted = true;
                 going.push(Going { known, how: How::Delete(DeleteReason::Unwanted) });
             }
@@ -155,6 +157,9 @@ impl Deployment {
             if self.options.excludes.contains(known.urn()) || kept.contains(known.urn()) {
                 kept.insert(known.urn().clone());
                 kept.extend(references(known.record()).map(Urn::new));
+                // It may refer to more since the program registered it.
+                let now = world.news.get(world.aliased.get(known.urn()).unwrap_or(known.urn()));
+                kept.extend(now.iter().flat_map(|now| references(now.record())).map(Urn::new));
             }
         }
         kept
@@ -182,6 +187,50 @@ impl Deployment {
         if refused && !self.options.dry_run { Err(self.fail_silently()) } else { Ok(()) }
     }
 
+    /// Refuses to delete what a resource still refers to that stays because the operation is not about it.
+    fn refuse_needed(&self, going: &[Going]) -> Result<(), Stopped> {
+        if !self.is_constrained() {
+            return Ok(());
+        }
+        let staying = self.staying(going);
+        let mut refused = false;
+        for gone in going {
+            let record = gone.known.record();
+            let reference = crate::registry::reference(&record.urn, &record.id);
+            let disappears = gone.how != How::Delete(DeleteReason::Replaced);
+            let needs = |edge: drystone_model::Edge<'_>| match edge.provider {
+                Some(provider) => provider == reference,
+                None => disappears && edge.urn == record.urn.as_str(),
+            };
+            let Some(by) = staying.iter().find(|known| drystone_model::edges(known.record()).any(needs))
+            else {
+                continue;
+            };
+            refused = true;
+            let message = format!(
+                "Resource '{}' cannot be deleted: '{}' still depends on it, and this run is not about that one.",
+                record.urn,
+                by.urn()
+            );
+            self.diagnose(&record.urn, Severity::Error, message);
+            self.note_failure();
+        }
+        if refused && !self.options.dry_run { Err(self.fail_silently()) } else { Ok(()) }
+    }
+
+    /// The states that stay, those of this run first.
+    fn staying(&self, going: &[Going]) -> Vec<Arc<Known>> {
+        let world = self.world();
+        let places: HashSet<Place> = going.iter().map(|gone| gone.known.place).collect();
+        let mut staying: Vec<Arc<Known>> = world.news.values().cloned().collect();
+        staying.sort_by(|a, b| a.urn().cmp(b.urn()));
+        let renewed =
+            |known: &Known| world.news.contains_key(world.aliased.get(known.urn()).unwrap_or(known.urn()));
+        staying.extend(world.olds.iter().filter(|known| !renewed(known)).cloned());
+        staying.retain(|known| !places.contains(&known.place) && !known.record().delete);
+        staying
+    }
+
     /// In a destroy that runs the program: what it registers is kept until everything goes.
     pub(crate) fn is_destroying(&self) -> bool {
         self.options.operation == Operation::Destroy
@@ -195,6 +244,14 @@ enum Scope {
 }
 
 impl Scope {
+    /// Whether a resource is in it under its name or the one that it had.
+    fn contains_either(&self, urn: &Urn, former: Option<&Urn>) -> bool {
+        match self {
+            Self::AllBut(_) => self.contains(urn) && former.is_none_or(|former| self.contains(former)),
+            _ => self.contains(urn) || former.is_some_and(|former| self.contains(former)),
+        }
+    }
+
     fn contains(&self, urn: &Urn) -> bool {
         match self {
             Self::All => true,

@@ -6,6 +6,7 @@
 
 use super::target::references;
 use crate::deployment::{Deployment, Stopped};
+use crate::execute::views::During;
 use crate::execute::{moment, protect_outputs, timeout};
 use crate::known::Known;
 use crate::{PropertyMap, ProviderError, ReadArguments, ReadState, Severity, State};
@@ -79,10 +80,11 @@ impl Deployment {
         let rest = self.base().clone();
         let snapshot =
             Snapshot { resources: draft.resources.clone(), pending_operations: operations, ..rest };
-        let written = self.recorder.rebase(snapshot, draft.byte_strings).await;
-        written.map_err(|error| self.lose_journal(&error))?;
         let olds = draft.resources.into_iter().enumerate();
-        self.world().set_olds(olds.map(|(index, resource)| Known::of_base(index, resource)).collect());
+        let olds: Vec<Arc<Known>> = olds.map(|(index, resource)| Known::of_base(index, resource)).collect();
+        let written = self.recorder.rebase(snapshot, draft.byte_strings, olds.clone()).await;
+        written.map_err(|error| self.lose_journal(&error))?;
+        self.world().set_olds(olds);
         Ok(())
     }
 
@@ -167,7 +169,7 @@ impl Deployment {
         let _slot = self.slots.acquire().await.map_err(stopped)?;
         let record = &known.record;
         let provider = self.provider(&record.urn, &record.provider).await?;
-        let token = self.views.reserve(&record.urn, self.surroundings.uuid().to_string());
+        let token = self.views.reserve(self.surroundings.uuid().to_string());
         let arguments = ReadArguments {
             urn: record.urn.clone(),
             id: id.to_owned(),
@@ -175,7 +177,7 @@ impl Deployment {
             outputs: known.outputs.clone(),
             timeout: timeout(record, "read"),
             status_token: token.clone(),
-            old_views: self.open_views(&record.urn),
+            old_views: self.open_views(&record.urn, During::Change),
         };
         let answered = provider.read(arguments).await;
         self.views.release(&token);

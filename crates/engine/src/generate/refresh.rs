@@ -54,7 +54,12 @@ impl Deployment {
         let mut stopped = false;
         for (index, outcome) in outcomes {
             match outcome {
-                Ok(found) => olds[index] = found,
+                Ok(found) => {
+                    if found.is_none() {
+                        world.vanished.extend(olds[index].as_ref().map(|known| known.urn().clone()));
+                    }
+                    olds[index] = found;
+                }
                 Err(_) => stopped = true,
             }
         }

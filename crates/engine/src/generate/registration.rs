@@ -2,7 +2,7 @@
 
 use super::autonaming::Naming;
 use super::check::Refused;
-use super::diff::{same_inputs, trigger_changed};
+use super::diff::trigger_changed;
 use super::replace_on_changes;
 use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, StepFailure, StepResult, Update};
@@ -65,9 +65,6 @@ impl Deployment {
             self.find_old(&mut world, &urn, &parent, &request.options.aliases)
         };
         let mut new = goal_state(&urn, &request, found.alias, extension);
-        if let Some(carried) = self.carried(&new).await? {
-            return Ok(done(carried));
-        }
         if let Some(old) = &found.old {
             let record = old.record();
             new.record.created.clone_from(&record.created);
@@ -99,41 +96,33 @@ impl Deployment {
         };
         registering.go(found.old).await
     }
-}
 
-impl Deployment {
-    /// The state of a resource that was carried over before the program registered it, because something that was
-    /// registered earlier depended on it. It can only stay as it is: what depends on it stands after it already.
-    async fn carried(&self, new: &State) -> StepResult<Option<Arc<Known>>> {
+    /// A resource whose dependency failed is left alone.
+    pub(crate) fn skip_after_failure(&self, new: &State, old: Option<&Arc<Known>>) -> Option<Settled> {
+        if !self.options.continue_on_error {
+            return None;
+        }
+        let mut world = self.world();
+        let failed = |urn: &str| world.disposition(&Urn::new(urn)).failed;
+        if !super::target::references(&new.record).any(failed) {
+            return None;
+        }
         let urn = &new.record.urn;
-        let (carried, targeted) = {
-            let world = self.world();
-            if !world.disposition(urn).carried {
-                return Ok(None);
-            }
-            (world.news.get(urn).cloned(), self.is_targeted(&world, &new.record))
-        };
-        let duplicate =
-            || self.fail(urn, format!("Duplicate resource URN '{urn}'; try giving it a unique name")).into();
-        let Some(carried) = carried else { return Err(duplicate()) };
-        let before = carried.state(&self.vault).map_err(|message| self.fail(urn, message))?;
-        if !targeted {
-            return Ok(Some(carried));
+        world.disposition_mut(urn).failed = true;
+        // Its old state must stay, and must not be deleted for being unknown.
+        if old.is_some() {
+            world.decide(urn, Decision::Same);
         }
-        if !is_provider_type(urn.type_token()) || !same_inputs(&before.inputs, &new.inputs) {
-            return Err(duplicate());
-        }
-        let reference = crate::registry::reference(urn, &before.record.id);
-        let started = self.registry.ensure(&reference, &before).await;
-        started.map_err(|error| self.fail(urn, error.message))?;
-        Ok(Some(carried))
+        drop(world);
+        let known = Known::new(crate::known::Place::Nowhere, Arc::new(new.clone()), None);
+        Some(Settled { result: Registration::Skipped, known, unknown: false })
     }
 }
 
 impl Registering {
     async fn go(mut self, mut old: Option<Arc<Known>>) -> StepResult<Settled> {
         let deployment = Arc::clone(&self.deployment);
-        if let Some(skipped) = self.skip_after_failure(old.as_ref()) {
+        if let Some(skipped) = deployment.skip_after_failure(&self.new, old.as_ref()) {
             return Ok(skipped);
         }
         if let Some(known) = &old
@@ -163,6 +152,7 @@ impl Registering {
             Err(error) => return self.failed(error.message),
         };
         if self.is_import(old.as_ref()) {
+            deployment.refuse_missing_dependencies(&self.new.record)?;
             old = match self.import(old.clone()).await {
                 Ok(known) => Some(known),
                 Err(failure) => return self.kept(old, failure),
@@ -189,9 +179,8 @@ impl Registering {
         };
         let recreating = {
             let mut world = deployment.world();
-            let disposition = world.disposition_mut(&self.urn);
-            disposition.imported = true;
-            disposition.deleted
+            world.disposition_mut(&self.urn).imported = true;
+            world.is_deleted(&self.urn)
         };
         let replaces = old.filter(|_| !recreating);
         let known = deployment.import(self.new.clone(), replaces.clone(), provider).await?;
@@ -229,7 +218,7 @@ impl Registering {
             let paths = &self.request.options.ignore_changes;
             self.new.inputs = deployment.ignore_changes(&self.urn, &self.new.inputs, &before.inputs, paths);
         }
-        let recreating = deployment.world().disposition(&self.urn).deleted;
+        let recreating = deployment.world().is_deleted(&self.urn);
         let was_external = before.as_ref().is_some_and(|before| before.record.external);
         let afresh = recreating
             || was_external
@@ -260,12 +249,12 @@ impl Registering {
         };
         // From here to the decision nothing else is decided.
         let deciding = deployment.deciding.lock().await;
-        if targeted {
-            self.bring_dependencies().await?;
-        }
         deployment.grow_targets(&self.new.record, targeted);
         // Something else that was decided meanwhile may have deleted it.
-        let recreating = deployment.world().disposition(&self.urn).deleted;
+        let recreating = deployment.world().is_deleted(&self.urn);
+        if targeted || recreating {
+            deployment.refuse_missing_dependencies(&self.new.record)?;
+        }
         let Some(old) = old else {
             drop(deciding);
             return self.create(targeted).await;
@@ -274,8 +263,9 @@ impl Registering {
             let keys = {
                 let mut world = deployment.world();
                 world.disposition_mut(&self.urn).deleted = false;
+                world.disposition_mut(old.urn()).deleted = false;
                 world.decide(&self.urn, Decision::Replace);
-                world.dependent_keys.get(&self.urn).cloned().unwrap_or_default()
+                world.dependent_keys.get(old.urn()).cloned().unwrap_or_default()
             };
             drop(deciding);
             let causes = Causes { replace_keys: keys, ..Causes::default() };
@@ -287,17 +277,17 @@ impl Registering {
             return self.create_replacement(old, Causes::default(), true).await;
         }
         if !targeted {
-            let carried = self.carry_over(old).await;
             drop(deciding);
-            return carried;
+            return self.leave(old).await;
         }
-        deployment.refuse_missing_dependencies(&self.new.record)?;
         let Some((diff, triggered)) = diff else {
             return Err(deployment.fail(&self.urn, "nothing was compared").into());
         };
         let pending = old.record().pending_replacement;
         let changes = diff.changes == crate::DiffChanges::Some || pending;
-        if changes && (diff.is_replace() || triggered || pending) {
+        let replaces = changes && (diff.is_replace() || triggered || pending);
+        deployment.refuse_out_of_turn(&old, &self.new.record, replaces)?;
+        if replaces {
             return self.replace(old, diff, deciding).await;
         }
         if changes || !old.record().init_errors.is_empty() {
@@ -358,7 +348,6 @@ impl Registering {
         if !targeted {
             return self.skip_create().await;
         }
-        deployment.refuse_missing_dependencies(&self.new.record)?;
         deployment.world().decide(&self.urn, Decision::Create);
         let Self { new, provider, .. } = self;
         let fallback = new.clone();
@@ -373,8 +362,8 @@ impl Registering {
         Ok(Settled { result: Registration::Done, known, unknown: true })
     }
 
-    /// Carries the old state over, and before it what it refers to and the program names no more.
-    async fn carry_over(&self, old: Arc<Known>) -> StepResult<Settled> {
+    /// Leaves the old state as it is: the operation is not about it.
+    async fn leave(&self, old: Arc<Known>) -> StepResult<Settled> {
         let deployment = &self.deployment;
         if !old.record().provider.is_empty() && deployment.registry.get(&old.record().provider).is_none() {
             let provider = &old.record().provider;
@@ -384,53 +373,15 @@ impl Registering {
             );
             return Err(deployment.fail(&self.urn, message).into());
         }
-        let before = {
+        {
             let mut world = deployment.world();
             world.decide(&self.urn, Decision::Same);
-            let old_urn = old.urn().clone();
-            let disposition = world.disposition_mut(&old_urn);
+            world.disposition_mut(&self.urn).left = true;
+            let disposition = world.disposition_mut(old.urn());
             disposition.decision = Some(Decision::Same);
             disposition.carried = true;
-            deployment.unseen_dependencies(&mut world, old.record())
-        };
-        for known in before {
-            deployment.carry_over(known).await?;
         }
-        Ok(done(deployment.carry_over(old).await?))
-    }
-
-    /// In an operation with targets: brings along what the new state refers to and nobody else registers.
-    async fn bring_dependencies(&self) -> StepResult<()> {
-        let deployment = &self.deployment;
-        if !deployment.is_constrained() {
-            return Ok(());
-        }
-        let before = deployment.unseen_dependencies(&mut deployment.world(), &self.new.record);
-        for known in before {
-            deployment.carry_over(known).await?;
-        }
-        Ok(())
-    }
-
-    /// A resource whose dependency failed is left alone.
-    fn skip_after_failure(&self, old: Option<&Arc<Known>>) -> Option<Settled> {
-        let deployment = &self.deployment;
-        if !deployment.options.continue_on_error {
-            return None;
-        }
-        let mut world = deployment.world();
-        let failed = |urn: &str| world.disposition(&Urn::new(urn)).failed;
-        if !super::target::references(&self.new.record).any(failed) {
-            return None;
-        }
-        world.disposition_mut(&self.urn).failed = true;
-        // Its old state must stay, and must not be deleted for being unknown.
-        if old.is_some() {
-            world.decide(&self.urn, Decision::Same);
-        }
-        drop(world);
-        let known = Known::new(crate::known::Place::Nowhere, Arc::new(self.new.clone()), None);
-        Some(Settled { result: Registration::Skipped, known, unknown: false })
+        Ok(done(deployment.leave(old).await?))
     }
 
     /// A step that had to come first failed: the old state stays as it is.

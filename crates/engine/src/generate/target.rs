@@ -2,10 +2,10 @@
 
 use crate::deployment::{Deployment, Stopped};
 use crate::known::Known;
+use crate::recorder::refers_no_further;
 use crate::world::{Decision, World};
 use crate::{Severity, Targets};
 use drystone_model::{ROOT_STACK_TYPE, Resource, Urn, edges, is_provider_type};
-use std::sync::Arc;
 
 /// Everything that a state refers to, its provider among it.
 pub(crate) fn references(record: &Resource) -> impl Iterator<Item = &str> {
@@ -100,31 +100,22 @@ impl Deployment {
         references(record).any(|urn| world.decided(&Urn::new(urn), Decision::SkippedCreate))
     }
 
-    /// Old states that a resource refers to and that nothing else in this run brings along, dependencies first. They
-    /// have to stand before it.
-    pub(crate) fn unseen_dependencies(&self, world: &mut World, record: &Resource) -> Vec<Arc<Known>> {
-        let mut order = Vec::new();
-        let mut pending: Vec<(Urn, bool)> = references(record).map(|urn| (Urn::new(urn), false)).collect();
-        pending.reverse();
-        while let Some((urn, children_done)) = pending.pop() {
-            let settled = world.disposition(&urn).has_step() || world.is_operated_on(&urn);
-            if urn.is_empty() || settled && !children_done {
-                continue;
-            }
-            let Some(old) = world.old(&urn).cloned() else { continue };
-            if children_done {
-                order.push(old);
-                continue;
-            }
-            let disposition = world.disposition_mut(&urn);
-            disposition.decision = Some(Decision::Same);
-            disposition.carried = true;
-            pending.push((urn, true));
-            let mut children: Vec<_> = references(old.record()).map(|urn| (Urn::new(urn), false)).collect();
-            children.reverse();
-            pending.extend(children);
+    /// Refuses to change a state in a way that what already stands behind it does not allow.
+    pub(crate) fn refuse_out_of_turn(
+        &self,
+        old: &Known,
+        new: &Resource,
+        replaces: bool,
+    ) -> Result<(), Stopped> {
+        let allowed = !replaces && refers_no_further(new, old.record());
+        if allowed || !self.recorder.is_needed_where_it_stands(old.place) {
+            return Ok(());
         }
-        order
+        let message = format!(
+            "Resource '{}' cannot be changed in this run: a resource that the run is not about depends on it in the state, and the program registers that one first. Run without targets, or include it.",
+            new.urn
+        );
+        Err(self.fail(&new.urn, message))
     }
 
     /// Refuses resources to replace that the stack does not have, before anything begins.
@@ -138,7 +129,9 @@ impl Deployment {
             let world = self.world();
             let unknown = |text: &&str| {
                 let urn = Urn::new(*text);
-                !world.olds.iter().any(|old| old.urn() == &urn) && !world.disposition(&urn).registered
+                !world.olds.iter().any(|old| old.urn() == &urn)
+                    && !world.disposition(&urn).registered
+                    && !world.vanished.contains(&urn)
             };
             targets.literals().filter(unknown).map(ToOwned::to_owned).collect()
         };

@@ -66,6 +66,14 @@ impl Deployment {
             inputs: request.properties.clone(),
             ..State::default()
         };
+        if self.skip_after_failure(&new, found.old.as_ref()).is_some() {
+            return Ok(Registered { urn, result: crate::Registration::Skipped, ..Registered::default() });
+        }
+        self.refuse_missing_dependencies(&new.record).map_err(|_| MonitorError::closing())?;
+        if self.has_skipped_dependencies(&self.world(), &new.record) {
+            self.world().decide(&urn, Decision::SkippedCreate);
+            return Ok(Registered { urn, unknown: true, ..Registered::default() });
+        }
         let provider = match self.provider(&urn, &request.provider).await {
             Ok(provider) => provider,
             Err(error) => return Err(refuse(error.message)),
@@ -77,7 +85,7 @@ impl Deployment {
         {
             let mut world = self.world();
             world.decide(&urn, if replaces { Decision::Replace } else { Decision::Read });
-            if self.is_destroying() && !replaces {
+            if self.is_destroying() {
                 world.to_delete.push(urn.clone());
             }
         }

@@ -82,7 +82,8 @@ impl Outcome {
         for event in &self.events {
             let Event::StepDone(step) = event else { continue };
             match step.op {
-                Op::Replace => {}
+                // Told of a component for its outputs, and otherwise of what is made next or was made before.
+                Op::Replace if step.new.as_ref().is_none_or(|new| new.record.custom) => {}
                 Op::Delete | Op::Discard | Op::RemovePendingReplace => {
                     last.insert(step.urn.clone(), None);
                 }
@@ -219,7 +220,7 @@ impl Stack {
         let mut things: Vec<String> = owned
             .map(|thing| {
                 let properties = thing.properties.iter().map(|(key, value)| (key.clone(), value.revealed()));
-                without_numbers(&format!("{:?}", properties.collect::<BTreeMap<_, _>>()))
+                without_ids(&format!("{:?}", properties.collect::<BTreeMap<_, _>>()))
             })
             .collect();
         things.sort();
@@ -236,7 +237,7 @@ fn essence_of(resource: &Resource) -> String {
         .map(|(key, urns)| (key, sorted(urns.as_deref().unwrap_or_default())))
         .filter(|(_, urns)| !urns.is_empty())
         .collect();
-    without_numbers(&format!(
+    without_ids(&format!(
         "{} custom={} external={} delete={} parent={} provider={provider:?} dependencies={:?} of properties={properties:?} \
          protect={} retain={} with={} replace with={:?} errors={:?} inputs={} outputs={}",
         resource.urn,
@@ -255,14 +256,20 @@ fn essence_of(resource: &Resource) -> String {
     ))
 }
 
-/// A text without the numbers that ids end with.
-fn without_numbers(text: &str) -> String {
+/// A text without ids: the numbers that they end with, and what follows `arn:`.
+fn without_ids(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    let mut skipping = false;
-    for c in text.chars() {
-        skipping = c == '~' || (skipping && c.is_ascii_digit());
-        if !skipping {
-            plain.push(c);
+    for (index, part) in text.split("arn:").enumerate() {
+        let part = match index {
+            0 => part,
+            _ => &part[part.find(|c: char| c == '"' || c == '\\').unwrap_or(part.len())..],
+        };
+        let mut skipping = false;
+        for c in part.chars() {
+            skipping = c == '~' || (skipping && c.is_ascii_digit());
+            if !skipping {
+                plain.push(c);
+            }
         }
     }
     plain

@@ -11,8 +11,6 @@ const PACKAGES: [&str; 2] = ["pkgA", "pkgB"];
 const KINDS: usize = 3;
 const KEYS: [&str; 3] = ["k0", "k1", "k2"];
 const VERSIONS: [&str; 3] = ["", "1.0.0", "2.1.0"];
-/// Things that nobody made, to be read and imported.
-const FOUND: [&str; 4] = ["found-a", "found-b", "found-c", "found-d"];
 
 /// Which features a scenario uses, so that some scenarios stay simple enough for the sharper checks.
 #[derive(Debug, Clone, Copy)]
@@ -63,20 +61,29 @@ pub(crate) fn world(rng: &mut ChaCha8Rng) -> World {
             world.behaviours.insert(format!("{package}:m:T{kind}"), behaviour);
         }
     }
-    restore_found(&mut world);
     world
 }
 
-/// Somebody makes the found things anew that are gone.
-pub(crate) fn restore_found(world: &mut World) {
-    for id in FOUND {
+/// Somebody makes the things that a program reads or imports, where they are not there.
+pub(crate) fn restore_found(world: &mut World, spec: &Spec) {
+    for declaration in &spec.declarations {
+        let read = match &declaration.what {
+            What::Read(_, id) => Some(id),
+            _ => declaration.import.as_ref(),
+        };
+        let Some(id) = read else { continue };
         world.ghosts.remove(id);
-        world.things.entry(id.to_owned()).or_insert_with(|| Thing {
+        world.things.entry(id.clone()).or_insert_with(|| Thing {
             urn: Urn::default(),
             properties: PropertyMap::from([("k0".to_owned(), Value::from(1))]),
             owner: Owner::Outside,
         });
     }
+}
+
+/// The thing that nobody made and a declaration may read or import.
+fn found(key: Key) -> String {
+    format!("found-{key}")
 }
 
 /// Somebody changes or deletes something behind the stack's back.
@@ -135,10 +142,7 @@ impl Inventor {
             15..25 if self.flavour.providers => {
                 What::Provider(pick(rng, &PACKAGES).copied().unwrap_or_default())
             }
-            25..32 if self.flavour.found_things => {
-                let id = pick(rng, &FOUND).copied().unwrap_or_default();
-                What::Read(self.token(rng), id.to_owned())
-            }
+            25..32 if self.flavour.found_things => What::Read(self.token(rng), found(self.next)),
             _ => What::Custom(self.token(rng)),
         };
         let name = self.name();
@@ -166,15 +170,8 @@ impl Inventor {
             self.set_option(&earlier, &mut declaration, rng);
         }
         if self.flavour.found_things && matches!(declaration.what, What::Custom(_)) && chance(rng, 20) {
-            let id = pick(rng, &FOUND).copied().unwrap_or_default().to_owned();
-            let taken = spec.declarations.iter().any(|other| {
-                other.import.as_ref() == Some(&id)
-                    || matches!(&other.what, What::Read(_, read) if *read == id)
-            });
-            if !taken {
-                declaration.import = Some(id);
-                declaration.inputs.insert("k0", Input::Number(1));
-            }
+            declaration.import = Some(found(declaration.key));
+            declaration.inputs.insert("k0", Input::Number(1));
         }
         if chance(rng, 20) && !matches!(declaration.what, What::Provider(_)) {
             spec.outputs.push(declaration.key);
@@ -370,9 +367,8 @@ impl Inventor {
                 What::Custom(token.clone())
             }
             What::Custom(token) => {
-                let id = declaration.import.take();
-                let id = id.unwrap_or_else(|| pick(rng, &FOUND).copied().unwrap_or_default().to_owned());
-                What::Read(token.clone(), id)
+                declaration.import = None;
+                What::Read(token.clone(), found(declaration.key))
             }
             other => other.clone(),
         };

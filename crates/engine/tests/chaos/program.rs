@@ -305,7 +305,8 @@ impl Registering {
                 Input::Of(key, output) => {
                     let Some(source) = known.get(&key) else { continue };
                     dependencies.insert(source.urn.clone());
-                    (output_of(source, output), Some(source.urn.clone()))
+                    let Some(value) = output_of(source, output) else { continue };
+                    (value, Some(source.urn.clone()))
                 }
             };
             properties.insert(name.to_owned(), value);
@@ -351,16 +352,14 @@ impl Registering {
     }
 }
 
-/// An output of a resource as a program hands it on.
-fn output_of(source: &Registered, name: &str) -> Value {
-    let value = source.properties.get(name).cloned();
+/// An output of a resource as a program hands it on, if there is one.
+fn output_of(source: &Registered, name: &str) -> Option<Value> {
     let missing = source.unknown || source.result != drystone_engine::Registration::Done;
-    let value = match value {
+    let value = match source.properties.get(name) {
         None if missing => Value::Computed(Computed::String),
-        None => Value::Null,
-        Some(value) => value,
+        value => value?.clone(),
     };
     let secret = value.is_secret();
     let value = if value.contains_unknowns() { None } else { Some(value.revealed()) };
-    Value::Output(Box::new(Output { value, secret, dependencies: vec![source.urn.clone()] }))
+    Some(Value::Output(Box::new(Output { value, secret, dependencies: vec![source.urn.clone()] })))
 }

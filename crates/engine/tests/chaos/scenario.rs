@@ -71,7 +71,6 @@ impl Scenario {
 
     /// What happens to a stack between operations.
     fn stir(&mut self, stack: &mut Stack) {
-        restore_found(&mut stack.world);
         if chance(&mut self.rng, 15) {
             drift(&mut stack.world, &mut self.rng);
         }
@@ -165,6 +164,7 @@ impl Scenario {
                 println!("   state {}", serde_json::to_string(resource).unwrap());
             }
         }
+        restore_found(&mut stack.world, &self.spec);
         let outcome = stack.operate(&self.spec, options.clone(), faults, &mut self.rng);
         let figures = &mut self.figures;
         figures.runs += 1;
@@ -268,14 +268,12 @@ impl Scenario {
         for declaration in &mut self.spec.declarations {
             declaration.import = None;
         }
-        restore_found(&mut stack.world);
         self.converge("the end", stack)?;
         if faults.none() || imports || self.inventor.flavour.ignore_changes {
             return Ok(());
         }
         let outcome = self.operate("without faults", &mut start, options, &Faults::default())?;
         self.settle_pending("without faults", &mut start, &outcome)?;
-        restore_found(&mut start.world);
         self.converge("the end without faults", &mut start)?;
         self.figures.comparisons += 1;
         let (with, without) = (stack.essence(), start.essence());
@@ -334,10 +332,10 @@ impl Scenario {
             return Err(format!("{label}: operations are still pending"));
         }
         let options = Options { refresh: RefreshMode::AsProvidersAsk, ..options };
-        self.expect_quiet(&format!("{label}, once more"), stack, &options)?;
+        let once = self.expect_quiet(&format!("{label}, once more"), stack, &options)?;
         // A refresh drops property dependencies on nothing from the state, and the next run writes them anew.
         let again = self.expect_quiet(&format!("{label}, for the third time"), stack, &options)?;
-        let refreshing = stack.snapshot.resources.iter().any(|resource| resource.refresh_before_update);
+        let refreshing = once.steps().keys().any(|(op, _)| *op == Op::Refresh);
         match again.written.entries {
             0 => Ok(()),
             _ if refreshing => Ok(()),
