@@ -1,6 +1,7 @@
 //! Compiles the protocol definitions in `proto/` with a compiler written in Rust, so that no machine needs protoc.
 
-use std::error::Error;
+use prost::Message;
+use std::{env, error::Error, fs, path::Path};
 
 const FILES: [&str; 15] = [
     "codegen/codegen.proto",
@@ -23,6 +24,8 @@ const FILES: [&str; 15] = [
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=proto");
     let descriptors = protox::compile(FILES, ["proto"])?;
+    let folder = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
+    fs::write(Path::new(&folder).join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
         .extern_path(".google.protobuf.Struct", "crate::wire::Struct")
         .extern_path(".google.protobuf.Value", "crate::wire::RawValue")

@@ -9,6 +9,7 @@ pub mod process;
 pub mod proto;
 pub mod provider;
 pub mod search;
+pub mod trace;
 pub mod wire;
 
 /// The largest message that anybody sends or takes, as everywhere in this protocol.

@@ -11,21 +11,28 @@ pub(crate) use transform::{GrpcInvokeTransform, GrpcTransform};
 
 use crate::monitor::refusal::Refusal;
 use crate::proto::pulumirpc as rpc;
+use crate::trace::Trace;
 use crate::wire::{Accepts, Encoding};
 use drystone_engine::Failed;
 use prost::Message;
 use rpc::callbacks_client::CallbacksClient;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use tonic::Response;
 use tonic::transport::{Channel, Endpoint};
 
 /// Connections to the programs that serve callbacks, one for each address.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct CallbackClients {
     channels: Mutex<HashMap<String, Channel>>,
+    trace: Trace,
 }
 
 impl CallbackClients {
+    pub(crate) fn new(trace: Trace) -> Self {
+        Self { channels: Mutex::default(), trace }
+    }
+
     /// The function that a callback names. Nothing is connected before it is called.
     pub(crate) fn function(&self, callback: Option<rpc::Callback>) -> Result<Function, Refusal> {
         let callback = callback.unwrap_or_default();
@@ -43,7 +50,12 @@ impl CallbackClients {
                 channel
             }
         };
-        Ok(Function { channel, token: callback.token, bytes: callback.accepts_byte_string })
+        Ok(Function {
+            channel,
+            token: callback.token,
+            bytes: callback.accepts_byte_string,
+            trace: self.trace.clone(),
+        })
     }
 }
 
@@ -53,6 +65,7 @@ pub(crate) struct Function {
     channel: Channel,
     token: String,
     bytes: bool,
+    trace: Trace,
 }
 
 impl Function {
@@ -62,8 +75,11 @@ impl Function {
             .max_encoding_message_size(crate::LARGEST_MESSAGE);
         let request =
             rpc::CallbackInvokeRequest { token: self.token.clone(), request: request.encode_to_vec() };
-        let answer = client.invoke(request).await.map_err(|status| Failed(status.message().to_owned()))?;
-        A::decode(&*answer.into_inner().response)
+        let call = self.trace.begin("/pulumirpc.Callbacks/Invoke", &request);
+        let answer = client.invoke(request).await.map(Response::into_inner);
+        call.end(answer.as_ref());
+        let answer = answer.map_err(|status| Failed(status.message().to_owned()))?;
+        A::decode(&*answer.response)
             .map_err(|error| Failed(format!("the answer of a callback makes no sense: {error}")))
     }
 

@@ -1,5 +1,6 @@
 //! Where plugins and programs reach this engine.
 
+use crate::trace::CallLog;
 use drystone_engine::Monitor;
 use std::{
     fmt,
@@ -14,11 +15,22 @@ use std::{
 pub struct Endpoint {
     address: Arc<str>,
     current: Arc<RwLock<Option<Monitor>>>,
+    log: Option<CallLog>,
 }
 
 impl Endpoint {
     pub(crate) fn new(address: impl Into<Arc<str>>) -> Self {
-        Self { address: address.into(), current: Arc::default() }
+        Self { address: address.into(), current: Arc::default(), log: None }
+    }
+
+    /// The same endpoint, whose calls are logged.
+    pub(crate) fn logged(self, log: Option<CallLog>) -> Self {
+        Self { log, ..self }
+    }
+
+    /// Where calls are logged, if they are.
+    pub(crate) fn log(&self) -> Option<&CallLog> {
+        self.log.as_ref()
     }
 
     /// Host and port.

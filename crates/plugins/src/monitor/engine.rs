@@ -1,7 +1,7 @@
 //! Messages to the user, the root resource, debuggers and required versions.
 
 use super::refusal::Refusal;
-use super::service::Service;
+use super::service::{Service, answer};
 use crate::proto::pulumirpc as rpc;
 use drystone_engine::{Diagnostic, Event, Severity};
 use drystone_model::Urn;
@@ -13,6 +13,7 @@ use tonic::{Code, Request, Response, Status};
 #[tonic::async_trait]
 impl Engine for Service {
     async fn log(&self, request: Request<rpc::LogRequest>) -> Result<Response<()>, Status> {
+        let call = self.trace.begin("/pulumirpc.Engine/Log", request.get_ref());
         let request = request.into_inner();
         let severity = match request.severity() {
             rpc::LogSeverity::Debug => Severity::Debug,
@@ -27,32 +28,35 @@ impl Engine for Service {
             stream: request.stream_id,
             ephemeral: request.ephemeral,
         });
-        Ok(Response::new(()))
+        answer(call, Ok(()))
     }
 
     async fn get_root_resource(
         &self,
-        _: Request<rpc::GetRootResourceRequest>,
+        request: Request<rpc::GetRootResourceRequest>,
     ) -> Result<Response<rpc::GetRootResourceResponse>, Status> {
+        let call = self.trace.begin("/pulumirpc.Engine/GetRootResource", request.get_ref());
         let mut urn = self.root.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if urn.is_empty() {
             urn = self.endpoint.monitor().map(|monitor| monitor.root().to_string()).unwrap_or_default();
         }
-        Ok(Response::new(rpc::GetRootResourceResponse { urn }))
+        answer(call, Ok(rpc::GetRootResourceResponse { urn }))
     }
 
     async fn set_root_resource(
         &self,
         request: Request<rpc::SetRootResourceRequest>,
     ) -> Result<Response<rpc::SetRootResourceResponse>, Status> {
+        let call = self.trace.begin("/pulumirpc.Engine/SetRootResource", request.get_ref());
         *self.root.lock().unwrap_or_else(PoisonError::into_inner) = request.into_inner().urn;
-        Ok(Response::new(rpc::SetRootResourceResponse {}))
+        answer(call, Ok(rpc::SetRootResourceResponse {}))
     }
 
     async fn start_debugging(
         &self,
         request: Request<rpc::StartDebuggingRequest>,
     ) -> Result<Response<()>, Status> {
+        let call = self.trace.begin("/pulumirpc.Engine/StartDebugging", request.get_ref());
         self.tell(Diagnostic {
             urn: Urn::default(),
             message: request.into_inner().message,
@@ -60,15 +64,16 @@ impl Engine for Service {
             stream: 0,
             ephemeral: false,
         });
-        Ok(Response::new(()))
+        answer(call, Ok(()))
     }
 
     async fn require_pulumi_version(
         &self,
         request: Request<rpc::RequirePulumiVersionRequest>,
     ) -> Result<Response<rpc::RequirePulumiVersionResponse>, Status> {
-        require_version(&request.into_inner().pulumi_version_range, &self.settings.version)?;
-        Ok(Response::new(rpc::RequirePulumiVersionResponse {}))
+        let call = self.trace.begin("/pulumirpc.Engine/RequirePulumiVersion", request.get_ref());
+        let required = require_version(&request.into_inner().pulumi_version_range, &self.settings.version);
+        answer(call, required.map(|()| rpc::RequirePulumiVersionResponse {}))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::proto::pulumirpc::{
     engine_server::EngineServer, resource_monitor_server::ResourceMonitorServer,
     resource_status_server::ResourceStatusServer,
 };
+use crate::trace::CallLog;
 use drystone_engine::{EventSink, RunInfo};
 use std::{fmt, io, net::Ipv4Addr, path::PathBuf, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
@@ -52,8 +53,14 @@ pub struct MonitorServer {
 impl MonitorServer {
     /// Opens a port on this machine and serves there.
     pub async fn start(settings: MonitorSettings) -> io::Result<Self> {
+        Self::start_logged(settings, None).await
+    }
+
+    /// The same, with every call written to a log: those of programs and plugins to us, and ours to providers and
+    /// callbacks.
+    pub async fn start_logged(settings: MonitorSettings, log: Option<CallLog>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let endpoint = Endpoint::new(listener.local_addr()?.to_string());
+        let endpoint = Endpoint::new(listener.local_addr()?.to_string()).logged(log);
         let service = Arc::new(Service::new(settings, endpoint.clone()));
         let schemas = Arc::new(Schemas::new(endpoint.clone()));
         let router = Server::builder()

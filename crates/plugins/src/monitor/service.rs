@@ -4,8 +4,10 @@ use super::refusal::Refusal;
 use super::{Endpoint, MonitorSettings};
 use crate::callbacks::CallbackClients;
 use crate::proto::pulumirpc as rpc;
+use crate::trace::{OpenCall, Trace};
 use crate::wire::{Decoding, Properties, Struct, assets};
 use drystone_engine::Monitor;
+use prost::Message;
 use rpc::resource_monitor_server::ResourceMonitor;
 use std::sync::{Mutex, atomic::AtomicBool};
 use tonic::{Request, Response, Status};
@@ -14,6 +16,7 @@ use tonic::{Request, Response, Status};
 pub(super) struct Service {
     pub(super) settings: MonitorSettings,
     pub(super) endpoint: Endpoint,
+    pub(super) trace: Trace,
     pub(super) callbacks: CallbackClients,
     /// The stack's own resource, as an SDK set it.
     pub(super) root: Mutex<String>,
@@ -25,8 +28,9 @@ impl Service {
     pub(super) fn new(settings: MonitorSettings, endpoint: Endpoint) -> Self {
         Self {
             settings,
+            trace: Trace::server(endpoint.log()),
+            callbacks: CallbackClients::new(Trace::client(endpoint.log(), "callbacks", "")),
             endpoint,
-            callbacks: CallbackClients::default(),
             root: Mutex::default(),
             finishing: AtomicBool::new(false),
         }
@@ -61,96 +65,113 @@ pub(super) fn decode(decoding: Decoding, properties: Option<&Struct>) -> Result<
     Ok(properties.map_or(Ok(Properties::new()), |properties| decoding.properties(properties))?)
 }
 
-fn answer<T>(result: Result<T, Refusal>) -> Result<Response<T>, Status> {
-    result.map(Response::new).map_err(Status::from)
+/// Answers a call and writes down how it ended.
+pub(super) fn answer<T: Message>(call: OpenCall, result: Result<T, Refusal>) -> Result<Response<T>, Status> {
+    let result = result.map_err(Status::from);
+    call.end(result.as_ref());
+    result.map(Response::new)
 }
 
 #[tonic::async_trait]
 impl ResourceMonitor for Service {
     async fn get_deployment_info(&self, _: Request<()>) -> Result<Response<rpc::DeploymentInfo>, Status> {
-        Ok(Response::new(super::features::deployment_info(&self.settings)))
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/GetDeploymentInfo", &());
+        answer(call, Ok(super::features::deployment_info(&self.settings)))
     }
 
     async fn supports_feature(
         &self,
         request: Request<rpc::SupportsFeatureRequest>,
     ) -> Result<Response<rpc::SupportsFeatureResponse>, Status> {
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/SupportsFeature", request.get_ref());
         let has_support = super::features::supports(&self.settings, &request.into_inner().id);
-        Ok(Response::new(rpc::SupportsFeatureResponse { has_support }))
+        answer(call, Ok(rpc::SupportsFeatureResponse { has_support }))
     }
 
     async fn register_resource(
         &self,
         request: Request<rpc::RegisterResourceRequest>,
     ) -> Result<Response<rpc::RegisterResourceResponse>, Status> {
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/RegisterResource", request.get_ref());
         let sender = super::register::Sender::of(request.metadata());
-        answer(self.register(request.into_inner(), sender).await)
+        answer(call, self.register(request.into_inner(), sender).await)
     }
 
     async fn register_resource_outputs(
         &self,
         request: Request<rpc::RegisterResourceOutputsRequest>,
     ) -> Result<Response<()>, Status> {
-        answer(self.register_outputs(request.into_inner()).await)
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/RegisterResourceOutputs", request.get_ref());
+        answer(call, self.register_outputs(request.into_inner()).await)
     }
 
     async fn read_resource(
         &self,
         request: Request<rpc::ReadResourceRequest>,
     ) -> Result<Response<rpc::ReadResourceResponse>, Status> {
-        answer(self.read(request.into_inner()).await)
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/ReadResource", request.get_ref());
+        answer(call, self.read(request.into_inner()).await)
     }
 
     async fn invoke(
         &self,
         request: Request<rpc::ResourceInvokeRequest>,
     ) -> Result<Response<rpc::ResourceInvokeResponse>, Status> {
-        answer(self.run_function(request.into_inner()).await)
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/Invoke", request.get_ref());
+        answer(call, self.run_function(request.into_inner()).await)
     }
 
     async fn call(
         &self,
         request: Request<rpc::ResourceCallRequest>,
     ) -> Result<Response<rpc::CallResponse>, Status> {
-        answer(self.run_method(request.into_inner()).await)
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/Call", request.get_ref());
+        answer(call, self.run_method(request.into_inner()).await)
     }
 
     async fn register_package(
         &self,
         request: Request<rpc::RegisterPackageRequest>,
     ) -> Result<Response<rpc::RegisterPackageResponse>, Status> {
-        answer(self.add_package(request.into_inner()).await)
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/RegisterPackage", request.get_ref());
+        answer(call, self.add_package(request.into_inner()).await)
     }
 
     async fn register_stack_transform(
         &self,
         request: Request<rpc::Callback>,
     ) -> Result<Response<()>, Status> {
-        answer(self.add_stack_transform(request.into_inner()))
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/RegisterStackTransform", request.get_ref());
+        answer(call, self.add_stack_transform(request.into_inner()))
     }
 
     async fn register_stack_invoke_transform(
         &self,
         request: Request<rpc::Callback>,
     ) -> Result<Response<()>, Status> {
-        answer(self.add_stack_invoke_transform(request.into_inner()))
+        let call =
+            self.trace.begin("/pulumirpc.ResourceMonitor/RegisterStackInvokeTransform", request.get_ref());
+        answer(call, self.add_stack_invoke_transform(request.into_inner()))
     }
 
     async fn register_resource_hook(
         &self,
         request: Request<rpc::RegisterResourceHookRequest>,
     ) -> Result<Response<()>, Status> {
-        answer(self.add_hook(request.into_inner()))
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/RegisterResourceHook", request.get_ref());
+        answer(call, self.add_hook(request.into_inner()))
     }
 
     async fn register_error_hook(
         &self,
         request: Request<rpc::RegisterErrorHookRequest>,
     ) -> Result<Response<()>, Status> {
-        answer(self.add_error_hook(request.into_inner()))
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/RegisterErrorHook", request.get_ref());
+        answer(call, self.add_error_hook(request.into_inner()))
     }
 
     async fn signal_and_wait_for_shutdown(&self, _: Request<()>) -> Result<Response<()>, Status> {
-        answer(self.finish().await)
+        let call = self.trace.begin("/pulumirpc.ResourceMonitor/SignalAndWaitForShutdown", &());
+        answer(call, self.finish().await)
     }
 }

@@ -1,7 +1,7 @@
 //! Views that providers publish while they work on a resource.
 
 use super::refusal::Refusal;
-use super::service::{Service, decode};
+use super::service::{Service, answer, decode};
 use crate::proto::pulumirpc as rpc;
 use crate::provider::property_diff;
 use crate::wire::Decoding;
@@ -16,11 +16,20 @@ impl ResourceStatus for Service {
         &self,
         request: Request<rpc::PublishViewStepsRequest>,
     ) -> Result<Response<rpc::PublishViewStepsResponse>, Status> {
-        let request = request.into_inner();
+        let call = self.trace.begin("/pulumirpc.ResourceStatus/PublishViewSteps", request.get_ref());
+        answer(call, self.publish(request.into_inner()).await)
+    }
+}
+
+impl Service {
+    async fn publish(
+        &self,
+        request: rpc::PublishViewStepsRequest,
+    ) -> Result<rpc::PublishViewStepsResponse, Refusal> {
         let monitor = self.monitor()?;
         let steps = request.steps.into_iter().map(read_step).collect::<Result<_, _>>()?;
-        monitor.publish_views(&request.token, steps).await.map_err(Refusal::from)?;
-        Ok(Response::new(rpc::PublishViewStepsResponse {}))
+        monitor.publish_views(&request.token, steps).await?;
+        Ok(rpc::PublishViewStepsResponse {})
     }
 }
 

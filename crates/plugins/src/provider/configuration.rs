@@ -1,6 +1,6 @@
 //! Checking, comparing and giving a provider's own configuration.
 
-use super::{GrpcProvider, echo, failure, lifecycle};
+use super::{GrpcProvider, ask, echo, failure, lifecycle};
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Accepts, Encoding, Properties};
 use drystone_engine::{CheckArguments, Checked, ConfigureArguments, Diff, DiffArguments, ProviderError};
@@ -25,8 +25,13 @@ impl GrpcProvider {
             news: Some(encode(&arguments.new_inputs)?),
             ..rpc::CheckRequest::default()
         };
-        let answer = match self.client().check_config(request).await {
-            Ok(answer) => answer.into_inner(),
+        let answer = match self
+            .ask("/pulumirpc.ResourceProvider/CheckConfig", request, |mut client, request| async move {
+                client.check_config(request).await
+            })
+            .await
+        {
+            Ok(answer) => answer,
             Err(status) if does_not_implement(&status, arguments.urn.type_token()) => {
                 return Ok(Checked { properties: arguments.new_inputs, failures: Vec::new() });
             }
@@ -55,8 +60,13 @@ impl GrpcProvider {
             news: encode(&arguments.new_inputs)?,
             ignore_changes: arguments.ignore_changes,
         };
-        match self.client().diff_config(request).await {
-            Ok(answer) => Ok(lifecycle::diff(answer.into_inner())),
+        match self
+            .ask("/pulumirpc.ResourceProvider/DiffConfig", request, |mut client, request| async move {
+                client.diff_config(request).await
+            })
+            .await
+        {
+            Ok(answer) => Ok(lifecycle::diff(answer)),
             Err(status) if does_not_implement(&status, arguments.urn.type_token()) => Ok(Diff::default()),
             Err(status) if cannot_compare_kubeconfig(&status, arguments.urn.type_token()) => {
                 Ok(Diff::default())
@@ -91,11 +101,18 @@ impl GrpcProvider {
             urn: Some(arguments.urn.to_string()),
         };
         self.session.begin();
-        let (mut client, session) = (self.client(), self.session.clone());
+        let (trace, client, session) = (self.trace.clone(), self.client.clone(), self.session.clone());
         let name = self.options.name.clone();
         tokio::spawn(async move {
-            match client.configure(request).await {
-                Ok(answer) => session.configured(Ok(answer.get_ref())),
+            let sent = ask(
+                &trace,
+                client,
+                "/pulumirpc.ResourceProvider/Configure",
+                request,
+                |mut client, request| async move { client.configure(request).await },
+            );
+            match sent.await {
+                Ok(answer) => session.configured(Ok(&answer)),
                 Err(status) => session.configured(Err(failure::describe_configure(&status, &name))),
             }
         });

@@ -27,8 +27,12 @@ impl GrpcProvider {
             args: lifecycle::encode(encoding, &arguments)?,
             preview: dry_run,
         };
-        let answer =
-            self.client().invoke(request).await.map_err(|status| self.failure(&status))?.into_inner();
+        let answer = self
+            .ask("/pulumirpc.ResourceProvider/Invoke", request, |mut client, request| async move {
+                client.invoke(request).await
+            })
+            .await
+            .map_err(|status| self.failure(&status))?;
         let mut properties = lifecycle::received(answer.r#return.as_ref(), false)?;
         let secret = || arguments.values().any(drystone_model::Value::contains_secrets);
         if !protocol.accepts.secrets && secret() {
@@ -64,7 +68,12 @@ impl GrpcProvider {
             accepts_output_values: true,
             stack_trace_handle: String::new(),
         };
-        let answer = self.client().call(request).await.map_err(|status| self.failure(&status))?.into_inner();
+        let answer = self
+            .ask("/pulumirpc.ResourceProvider/Call", request, |mut client, request| async move {
+                client.call(request).await
+            })
+            .await
+            .map_err(|status| self.failure(&status))?;
         let dependencies =
             answer.return_dependencies.into_iter().map(|(name, deps)| (name, urns(deps.urns))).collect();
         Ok(CallAnswer {
@@ -90,8 +99,12 @@ impl GrpcProvider {
             Encoding::to(protocol.accepts),
             self.options.endpoint.address().to_owned(),
         )?;
-        let answer = self.client().construct(request).await.map_err(|status| self.failure(&status))?;
-        let answer = answer.into_inner();
+        let answer = self
+            .ask("/pulumirpc.ResourceProvider/Construct", request, |mut client, request| async move {
+                client.construct(request).await
+            })
+            .await
+            .map_err(|status| self.failure(&status))?;
         Ok(Constructed {
             urn: Urn::new(answer.urn),
             outputs: component_outputs(answer.state.as_ref(), dry_run)?,

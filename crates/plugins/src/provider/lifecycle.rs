@@ -35,7 +35,12 @@ impl GrpcProvider {
             random_seed: arguments.seed,
             autonaming: arguments.autonaming.filter(|_| self.session.supports_autonaming()).map(autonaming),
         };
-        let answer = self.client().check(request).await.map_err(|status| self.failure(&status))?.into_inner();
+        let answer = self
+            .ask("/pulumirpc.ResourceProvider/Check", request, |mut client, request| async move {
+                client.check(request).await
+            })
+            .await
+            .map_err(|status| self.failure(&status))?;
         let mut properties = received(answer.inputs.as_ref(), arguments.dry_run)?;
         restore_secrets(protocol, &mut properties, &arguments.new_inputs);
         Ok(Checked { properties, failures: failures(answer.failures) })
@@ -59,8 +64,13 @@ impl GrpcProvider {
             news: encode(encoding, &arguments.new_inputs)?,
             ignore_changes: arguments.ignore_changes,
         };
-        let answer = self.client().diff(request).await.map_err(|status| self.failure(&status))?;
-        Ok(diff(answer.into_inner()))
+        let answer = self
+            .ask("/pulumirpc.ResourceProvider/Diff", request, |mut client, request| async move {
+                client.diff(request).await
+            })
+            .await
+            .map_err(|status| self.failure(&status))?;
+        Ok(diff(answer))
     }
 
     pub(super) async fn call_create(
@@ -85,11 +95,13 @@ impl GrpcProvider {
             resource_status_address: self.status_address(&arguments.status_token),
             resource_status_token: arguments.status_token,
         };
-        let (id, live, incomplete, refresh_before_update) = match self.client().create(request).await {
-            Ok(answer) => {
-                let answer = answer.into_inner();
-                (answer.id, answer.properties, Vec::new(), answer.refresh_before_update)
-            }
+        let (id, live, incomplete, refresh_before_update) = match self
+            .ask("/pulumirpc.ResourceProvider/Create", request, |mut client, request| async move {
+                client.create(request).await
+            })
+            .await
+        {
+            Ok(answer) => (answer.id, answer.properties, Vec::new(), answer.refresh_before_update),
             Err(status) => {
                 let mut failed = failure::init_failed(&status).ok_or_else(|| self.failure(&status))?;
                 let reasons = failure::reasons(&mut failed);
@@ -131,11 +143,13 @@ impl GrpcProvider {
             resource_status_token: arguments.status_token,
             old_views: views(protocol, &arguments.old_views)?,
         };
-        let (live, incomplete, refresh_before_update) = match self.client().update(request).await {
-            Ok(answer) => {
-                let answer = answer.into_inner();
-                (answer.properties, Vec::new(), answer.refresh_before_update)
-            }
+        let (live, incomplete, refresh_before_update) = match self
+            .ask("/pulumirpc.ResourceProvider/Update", request, |mut client, request| async move {
+                client.update(request).await
+            })
+            .await
+        {
+            Ok(answer) => (answer.properties, Vec::new(), answer.refresh_before_update),
             Err(status) => {
                 let mut failed = failure::init_failed(&status).ok_or_else(|| self.failure(&status))?;
                 let reasons = failure::reasons(&mut failed);
@@ -183,8 +197,13 @@ impl GrpcProvider {
             resource_status_token: arguments.status_token,
             old_views: views(protocol, &arguments.old_views)?,
         };
-        let (answer, incomplete) = match self.client().read(request).await {
-            Ok(answer) => (answer.into_inner(), Vec::new()),
+        let (answer, incomplete) = match self
+            .ask("/pulumirpc.ResourceProvider/Read", request, |mut client, request| async move {
+                client.read(request).await
+            })
+            .await
+        {
+            Ok(answer) => (answer, Vec::new()),
             Err(status) => {
                 let mut failed = failure::init_failed(&status).ok_or_else(|| self.failure(&status))?;
                 let reasons = failure::reasons(&mut failed);
@@ -227,7 +246,12 @@ impl GrpcProvider {
             resource_status_token: arguments.status_token,
             old_views: views(protocol, &arguments.old_views)?,
         };
-        self.client().delete(request).await.map(drop).map_err(|status| self.failure(&status))
+        self.ask("/pulumirpc.ResourceProvider/Delete", request, |mut client, request| async move {
+            client.delete(request).await
+        })
+        .await
+        .map(drop)
+        .map_err(|status| self.failure(&status))
     }
 }
 

@@ -16,16 +16,19 @@ pub(crate) use lifecycle::property_diff;
 
 use crate::monitor::Endpoint;
 use crate::proto::pulumirpc as rpc;
+use crate::trace::Trace;
 use async_trait::async_trait;
 use drystone_engine::{
     AppliedState, CallAnswer, CallArguments, CheckArguments, Checked, ConfigureArguments, ConstructArguments,
     Constructed, CreateArguments, DeleteArguments, Diff, DiffArguments, Invoked, Parameterization,
     ParameterizeArguments, PropertyMap, Provider, ProviderError, ReadArguments, ReadState, UpdateArguments,
 };
+use prost::Message;
 use rpc::resource_provider_client::ResourceProviderClient;
 use session::Session;
 use std::{any::Any, fmt, path::PathBuf};
 use tonic::transport::Channel;
+use tonic::{Response, Status};
 
 /// What a provider is told when it is connected to.
 #[derive(Debug, Clone)]
@@ -47,6 +50,7 @@ pub struct GrpcProvider {
     options: ProviderOptions,
     client: ResourceProviderClient<Channel>,
     session: Session,
+    trace: Trace,
     /// What must live as long as the provider, such as its process.
     _process: Box<dyn Any + Send + Sync>,
 }
@@ -67,7 +71,8 @@ impl GrpcProvider {
         let client = ResourceProviderClient::new(channel)
             .max_decoding_message_size(crate::LARGEST_MESSAGE)
             .max_encoding_message_size(crate::LARGEST_MESSAGE);
-        let provider = Self { options, client, session: Session::default(), _process: process };
+        let trace = Trace::client(options.endpoint.log(), "resource", &options.name);
+        let provider = Self { options, client, session: Session::default(), trace, _process: process };
         provider.handshake().await?;
         if provider.options.directory.is_none() {
             provider.attach().await?;
@@ -75,11 +80,22 @@ impl GrpcProvider {
         Ok(provider)
     }
 
-    fn client(&self) -> ResourceProviderClient<Channel> {
-        self.client.clone()
+    /// Makes a call.
+    async fn ask<Q, A, F>(
+        &self,
+        method: &'static str,
+        request: Q,
+        send: impl FnOnce(Client, Q) -> F,
+    ) -> Result<A, Status>
+    where
+        Q: Message,
+        A: Message,
+        F: Future<Output = Result<Response<A>, Status>>,
+    {
+        ask(&self.trace, self.client.clone(), method, request, send).await
     }
 
-    fn failure(&self, status: &tonic::Status) -> ProviderError {
+    fn failure(&self, status: &Status) -> ProviderError {
         failure::describe(status, &self.options.name)
     }
 
@@ -99,9 +115,14 @@ impl GrpcProvider {
             resolver_target: None,
             accepts_byte_string: true,
         };
-        match self.client().handshake(request).await {
+        match self
+            .ask("/pulumirpc.ResourceProvider/Handshake", request, |mut client, request| async move {
+                client.handshake(request).await
+            })
+            .await
+        {
             Ok(answer) => {
-                self.session.shook_hands(answer.get_ref());
+                self.session.shook_hands(&answer);
                 Ok(())
             }
             Err(status) if status.code() == tonic::Code::Unimplemented => Ok(()),
@@ -116,8 +137,35 @@ impl GrpcProvider {
 
     async fn attach(&self) -> Result<(), ProviderError> {
         let request = rpc::PluginAttach { address: self.options.endpoint.address().to_owned() };
-        self.client().attach(request).await.map(drop).map_err(|status| self.failure(&status))
+        self.ask("/pulumirpc.ResourceProvider/Attach", request, |mut client, request| async move {
+            client.attach(request).await
+        })
+        .await
+        .map(drop)
+        .map_err(|status| self.failure(&status))
     }
+}
+
+/// A client of a provider.
+type Client = ResourceProviderClient<Channel>;
+
+/// Makes a call and writes down how it went.
+async fn ask<Q, A, F>(
+    trace: &Trace,
+    client: Client,
+    method: &'static str,
+    request: Q,
+    send: impl FnOnce(Client, Q) -> F,
+) -> Result<A, Status>
+where
+    Q: Message,
+    A: Message,
+    F: Future<Output = Result<Response<A>, Status>>,
+{
+    let call = trace.begin(method, &request);
+    let answer = send(client, request).await.map(Response::into_inner);
+    call.end(answer.as_ref());
+    answer
 }
 
 #[async_trait]
@@ -135,8 +183,12 @@ impl Provider for GrpcProvider {
             }
         };
         let request = rpc::ParameterizeRequest { parameters: Some(parameters) };
-        let answer = self.client().parameterize(request).await.map_err(|status| self.failure(&status))?;
-        let answer = answer.into_inner();
+        let answer = self
+            .ask("/pulumirpc.ResourceProvider/Parameterize", request, |mut client, request| async move {
+                client.parameterize(request).await
+            })
+            .await
+            .map_err(|status| self.failure(&status))?;
         Ok((answer.name, answer.version))
     }
 
@@ -147,16 +199,26 @@ impl Provider for GrpcProvider {
             subpackage_name: package.name,
             subpackage_version: package.version,
         };
-        let answer = self.client().get_schema(request).await.map_err(|status| self.failure(&status))?;
-        Ok(answer.into_inner().schema)
+        let answer = self
+            .ask("/pulumirpc.ResourceProvider/GetSchema", request, |mut client, request| async move {
+                client.get_schema(request).await
+            })
+            .await
+            .map_err(|status| self.failure(&status))?;
+        Ok(answer.schema)
     }
 
     async fn version(&self) -> Result<String, ProviderError> {
         if let Some(version) = &self.options.version {
             return Ok(version.clone());
         }
-        match self.client().get_plugin_info(()).await {
-            Ok(info) => Ok(info.into_inner().version),
+        match self
+            .ask("/pulumirpc.ResourceProvider/GetPluginInfo", (), |mut client, request| async move {
+                client.get_plugin_info(request).await
+            })
+            .await
+        {
+            Ok(info) => Ok(info.version),
             Err(status) if status.code() == tonic::Code::Unimplemented => Ok(String::new()),
             Err(status) => Err(self.failure(&status)),
         }
@@ -222,7 +284,12 @@ impl Provider for GrpcProvider {
     }
 
     async fn cancel(&self) -> Result<(), ProviderError> {
-        match self.client().cancel(()).await {
+        match self
+            .ask("/pulumirpc.ResourceProvider/Cancel", (), |mut client, request| async move {
+                client.cancel(request).await
+            })
+            .await
+        {
             Err(status) if status.code() != tonic::Code::Unimplemented => Err(self.failure(&status)),
             _ => Ok(()),
         }

@@ -20,10 +20,12 @@ use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Line, LineSink, Stream};
 use drystone_plugins::provider::{GrpcProvider, ProviderOptions};
 use drystone_plugins::search::{Kind, Search, Wanted, tolerant_version};
+use drystone_plugins::trace::CallLog;
 use drystone_workspace::Environment;
 use drystone_workspace::config::Key;
 use drystone_workspace::project::Runtime;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Everything that is started for one operation, and ends with it.
@@ -134,7 +136,14 @@ async fn serve(
         output_values: !is_true(environment, "PULUMI_DISABLE_OUTPUT_VALUES"),
         events: Arc::clone(events),
     };
-    MonitorServer::start(settings).await.map_err(|error| {
+    let log = environment.filled_variable("PULUMI_DEBUG_GRPC").map(|path| {
+        CallLog::open(&environment.resolve(Path::new(&path))).map_err(|error| {
+            Failure::configuration(format!("the log of calls `{path}` cannot be written: {error}"))
+                .hint("name another file in PULUMI_DEBUG_GRPC, or unset it")
+        })
+    });
+    let log = log.transpose()?;
+    MonitorServer::start_logged(settings, log).await.map_err(|error| {
         Failure::new(ExitCode::Unavailable, format!("no port of this machine can be opened: {error}"))
     })
 }

@@ -131,3 +131,28 @@ async fn stopping_closes_the_port_and_releases_the_operation() {
     assert!(endpoint.monitor().is_none());
     tokio::net::TcpStream::connect(endpoint.address()).await.unwrap_err();
 }
+
+#[tokio::test]
+async fn calls_both_ways_are_logged_where_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.json");
+    let log = crate::trace::CallLog::open(&path).unwrap();
+    let session = Session::logged(Recorder::default(), Some(log)).await;
+    session.server.endpoint().attach(session.recorder.clone());
+    session.client().get_deployment_info(()).await.unwrap();
+    let request =
+        rpc::RegisterResourceRequest { name: "n".into(), parent: "no".into(), ..Default::default() };
+    session.client().register_resource(request).await.unwrap_err();
+    let lines: Vec<serde_json::Value> = std::fs::read_to_string(&path)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let methods: Vec<&str> = lines.iter().map(|line| line["method"].as_str().unwrap()).collect();
+    let (info, register) =
+        ("/pulumirpc.ResourceMonitor/GetDeploymentInfo", "/pulumirpc.ResourceMonitor/RegisterResource");
+    assert_eq!(methods, [info, info, register, register]);
+    assert_eq!(lines[1]["response"]["configSecretKeys"], json!(["shop:key"]));
+    assert_eq!(lines[3]["request"], json!({"name": "n", "parent": "no"}));
+    assert!(lines[3]["errors"][0].as_str().unwrap().starts_with("rpc error: code = InvalidArgument desc = "));
+}

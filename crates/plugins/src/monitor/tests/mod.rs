@@ -178,6 +178,10 @@ impl Session {
     }
 
     async fn without_operation(recorder: Recorder) -> Self {
+        Self::logged(recorder, None).await
+    }
+
+    async fn logged(recorder: Recorder, log: Option<crate::trace::CallLog>) -> Self {
         let heard = Arc::new(Heard::default());
         let settings = MonitorSettings {
             info: RunInfo {
@@ -196,7 +200,7 @@ impl Session {
             output_values: true,
             events: heard.clone(),
         };
-        let server = MonitorServer::start(settings).await.unwrap();
+        let server = MonitorServer::start_logged(settings, log).await.unwrap();
         let address = format!("http://{}", server.endpoint().address());
         let channel = Address::from_shared(address).unwrap().connect().await.unwrap();
         Self { server, channel, recorder: Arc::new(recorder), heard }
