@@ -352,7 +352,11 @@ async fn commit(
         update: Some(json),
         ..Commit::default()
     };
-    crate::edit::commit_and_release(lease, commit).await
+    let committed = lease.commit(commit).await;
+    let released = lease.release().await;
+    let committed = committed?;
+    released?;
+    Ok(committed)
 }
 
 /// Says what an operation that did not succeed left, and what to do next.
