@@ -254,6 +254,19 @@ fn configuration_that_the_project_asks_for_must_be_there() {
 }
 
 #[test]
+fn a_project_that_asks_for_another_version_is_refused() {
+    let sandbox = sandbox();
+    for (range, says) in [
+        ("'>=4.0.0'", "does not satisfy the version range \">=4.0.0\""),
+        ("'newest'", "parsing CLI version range \"newest\""),
+    ] {
+        sandbox.write("Pulumi.yaml", &format!("name: shop\nruntime: yaml\nrequiredPulumiVersion: {range}\n"));
+        let ended = refused(&sandbox, &["up", "-s", "dev", "-f"], 2, says);
+        assert!(ended.stderr.contains("requiredPulumiVersion"), "{ended:#?}");
+    }
+}
+
+#[test]
 fn values_of_the_command_line_are_kept_only_when_the_configuration_is_right() {
     let sandbox = sandbox();
     sandbox.write("Pulumi.yaml", "name: shop\nruntime: yaml\nconfig:\n  size:\n    type: integer\n");

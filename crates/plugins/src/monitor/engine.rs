@@ -89,10 +89,15 @@ impl Service {
 
 /// Refuses a program that needs another version.
 fn require_version(range: &str, version: &str) -> Result<(), Refusal> {
+    check_version(range, version).map_err(|message| Refusal { code: Code::Unknown, message })
+}
+
+/// Whether a version is in the range that a program or a project asks for, or why not.
+pub fn check_version(range: &str, version: &str) -> Result<(), String> {
     if range.is_empty() || version.is_empty() {
         return Ok(());
     }
-    let refuse = |message| Err(Refusal { code: Code::Unknown, message });
+    let refuse = Err;
     let Ok(version) = Version::parse(version.trim_start_matches('v')) else {
         return refuse(format!("`{version}` is not a version"));
     };

@@ -24,4 +24,5 @@ pub(crate) mod tests;
 
 pub(crate) use duration::text as duration_text;
 pub use endpoint::Endpoint;
+pub use engine::check_version;
 pub use server::{MonitorServer, MonitorSettings};

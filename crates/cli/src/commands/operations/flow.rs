@@ -153,18 +153,12 @@ async fn execute(context: &Context, request: &Request, subject: &mut Subject) ->
     let lease = context.lease(&subject.backend, &subject.stack, request.kind.command()).await?;
     let base = match base_under(context, request, subject, lease.as_ref()).await {
         Ok(base) => base,
-        Err(failure) => {
-            lease.release().await?;
-            return Err(failure);
-        }
+        Err(failure) => return Err(give_back(lease, failure).await),
     };
     let prepared = prepare(context, request, subject, &base, lease.as_ref());
     let (manager, display, record) = match prepared {
         Ok(prepared) => prepared,
-        Err(failure) => {
-            lease.release().await?;
-            return Err(failure);
-        }
+        Err(failure) => return Err(give_back(lease, failure).await),
     };
     let journal = Arc::new(LeaseJournal::new(lease, &manager, base.snapshot.secrets_provider.as_ref()));
     let stale = pending::has_stale(&base.snapshot);
@@ -180,17 +174,13 @@ async fn execute(context: &Context, request: &Request, subject: &mut Subject) ->
     };
     let report = match ran {
         Ok(report) => report,
-        Err(failure) => {
-            lease.release().await?;
-            return Err(failure);
-        }
+        Err(failure) => return Err(give_back(lease, failure).await),
     };
     if let Ending::Unrecorded(reason) = &report.ending {
         display.close(view::closing(request.kind, &report, None))?;
-        // What is durable is materialised here, or by the next holder.
-        let _ = lease.release().await;
         let failure = journal.failure().unwrap_or_else(|| Failure::new(ExitCode::Unavailable, reason));
-        return Err(failure.detail("the operation stopped before its next step"));
+        let failure = failure.detail("the operation stopped before its next step");
+        return Err(give_back(lease, failure).await);
     }
     let whole = !request.options.targets.is_constrained() && !request.options.excludes.is_constrained();
     let settled = request.kind == Kind::Refresh && report.ending == Ending::Succeeded && whole;
@@ -200,6 +190,13 @@ async fn execute(context: &Context, request: &Request, subject: &mut Subject) ->
     display.close(view::closing(request.kind, &report, Some(&committed)))?;
     finish(request, subject, &report, &committed)?;
     Ok(report)
+}
+
+/// Gives the lease back after a failure, which matters more than one of giving it back: what is durable is
+/// materialised now, or by the next holder.
+async fn give_back(lease: Box<dyn HeldLease>, failure: Failure) -> Failure {
+    let _ = lease.release().await;
+    failure
 }
 
 /// The snapshot that the operation begins with, sound, with what was pending settled as asked for.
@@ -352,7 +349,11 @@ async fn commit(
         update: Some(json),
         ..Commit::default()
     };
-    crate::edit::commit_and_release(lease, commit).await
+    let committed = lease.commit(commit).await;
+    let released = lease.release().await;
+    let committed = committed?;
+    released?;
+    Ok(committed)
 }
 
 /// Says what an operation that did not succeed left, and what to do next.

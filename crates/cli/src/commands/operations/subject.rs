@@ -5,12 +5,14 @@ use crate::backend::Backend;
 use crate::commands::config::Place;
 use crate::commands::config::refresh::recorded_config;
 use crate::commands::config::settings::{Opened, chain};
+use crate::commands::identity::PULUMI_VERSION;
 use crate::commands::stack::init::{NewStack, create};
 use crate::commands::stack::selection;
 use crate::context::{Context, secrets_failure};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use drystone_engine::ConfigValue;
+use drystone_plugins::monitor::check_version;
 use drystone_secrets::{FILE_VARIABLE, Manager, PASSPHRASE_VARIABLE};
 use drystone_stores::{At, Error as StoreError, Recorded, StackId};
 use drystone_workspace::config::{
@@ -43,6 +45,11 @@ impl Subject {
         let Some(project) = context.project()? else {
             return Self::without_project(context, request, backend).await;
         };
+        let range = project.required_pulumi_version.as_deref().unwrap_or_default();
+        check_version(range, PULUMI_VERSION).map_err(|reason| {
+            Failure::configuration(reason)
+                .hint(format!("{} asks for that range as `requiredPulumiVersion`", project.path.display()))
+        })?;
         let (stack, recorded) = find_stack(context, request, &backend, &project).await?;
         let place = Place { config_file: request.config.config_file.clone() };
         let sealed_by = recorded.snapshot.secrets_provider.clone();
