@@ -49,7 +49,7 @@ pub(crate) fn peer(variable: &str) -> PathBuf {
 impl Side {
     /// A side in an empty folder, whose `pulumi` is the binary given.
     pub(crate) fn new(folder: &Path, binary: &Path, case: &Case) -> Self {
-        for name in ["project", "state", "home", "world/objects", "bin"] {
+        for name in ["project", "state", "home", "world/objects", "bin", "tmp"] {
             fs::create_dir_all(folder.join(name)).unwrap();
         }
         let side = Self {
@@ -202,7 +202,7 @@ impl Side {
         command.stdin(Stdio::null());
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", self.folder.join("bin").display()));
-        command.env("HOME", self.folder.join("home"));
+        command.env("HOME", self.folder.join("home")).env("TMPDIR", self.folder.join("tmp"));
         command.env("PULUMI_HOME", self.folder.join("home/.pulumi"));
         command.env("PULUMI_BACKEND_URL", format!("file://{}", self.folder.join("state").display()));
         command.env("PULUMI_CONFIG_PASSPHRASE", "correct horse");
