@@ -6,6 +6,7 @@
 
 use super::target::references;
 use crate::deployment::{Deployment, Stopped};
+use crate::execute::views::During;
 use crate::execute::{moment, protect_outputs, timeout};
 use crate::known::Known;
 use crate::{PropertyMap, ProviderError, ReadArguments, ReadState, Severity, State};
@@ -167,7 +168,7 @@ impl Deployment {
         let _slot = self.slots.acquire().await.map_err(stopped)?;
         let record = &known.record;
         let provider = self.provider(&record.urn, &record.provider).await?;
-        let token = self.views.reserve(&record.urn, self.surroundings.uuid().to_string());
+        let token = self.views.reserve(self.surroundings.uuid().to_string());
         let arguments = ReadArguments {
             urn: record.urn.clone(),
             id: id.to_owned(),
@@ -175,7 +176,7 @@ impl Deployment {
             outputs: known.outputs.clone(),
             timeout: timeout(record, "read"),
             status_token: token.clone(),
-            old_views: self.open_views(&record.urn),
+            old_views: self.open_views(&record.urn, During::Refresh),
         };
         let answered = provider.read(arguments).await;
         self.views.release(&token);
@@ -212,6 +213,7 @@ impl Deployment {
             Finding::Gone => {
                 if let Some(index) = live {
                     draft.resources.remove(index);
+                    draft.resources.retain(|resource| resource.view_of != urn);
                 }
                 (draft.settled, draft.removed) = (true, true);
                 self.diagnose(&urn, Severity::Info, format!("interrupted while {kind}: it is gone"));
