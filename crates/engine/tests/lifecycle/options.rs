@@ -38,7 +38,7 @@ fn an_ignored_property_stays_what_it_was() {
     let mut stack = stack(vec![("a", 1.into()), ("b", 1.into())]);
     let outcome = stack
         .up(one(vec![("a", 2.into()), ("b", 2.into())], |options| {
-            options.ignore_changes = vec!["a".to_owned()]
+            options.ignore_changes = vec!["a".to_owned()];
         }))
         .ok();
     assert_eq!(outcome.steps(), ["update a"]);

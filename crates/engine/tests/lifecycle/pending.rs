@@ -1,6 +1,6 @@
 //! What an interrupted run left: replacements half made, old halves to be deleted, operations whose end nobody saw.
 
-use crate::harness::{Outcome, Stack, TestProvider, program, targets};
+use crate::harness::{Act, Outcome, Stack, TestProvider, program, targets};
 use drystone_engine::{
     AppliedState, Ending, Op, Operation as Doing, Program, ProviderError, ReadState, Severity,
 };
@@ -18,7 +18,7 @@ fn nothing() -> Arc<dyn Program> {
     program(|_| async move { Ok(()) })
 }
 
-fn failing<A, R>(message: &'static str) -> Option<Arc<dyn Fn(A) -> Result<R, ProviderError> + Send + Sync>> {
+fn failing<A, R>(message: &'static str) -> Act<A, R> {
     Some(Arc::new(move |_| Err(ProviderError::new(message))))
 }
 
