@@ -35,8 +35,10 @@ pub async fn run(run: Run) -> Report {
 impl Deployment {
     async fn carry_out(self: &Arc<Self>, program: Option<Arc<dyn Program>>) {
         let work = async {
-            // Whatever stopped it has been told; what is under way is waited for below.
+            // Whatever stopped it has been told.
             let _: Result<(), Stopped> = self.phases(program).await;
+            // Providers hear of a cancellation while what is under way is waited for.
+            self.drained().await;
         };
         let watch = async {
             self.cancellation.requested(CancelLevel::Graceful).await;
@@ -48,10 +50,7 @@ impl Deployment {
             () = work => {}
             () = watch => {}
         }
-        self.drained().await;
-        if self.cancellation.level() == CancelLevel::None {
-            self.settle_stack_outputs().await;
-        }
+        self.settle_stack_outputs().await;
         if let Err(error) = self.recorder.flush().await {
             self.lose_journal(&error);
         }
@@ -138,14 +137,14 @@ impl Deployment {
         }
     }
 
-    /// Sets the stack's outputs. A run that failed may have missed some, so that those of before stay.
+    /// Sets the stack's outputs. A run that did not come to its end may have missed some, so that those of before stay.
     async fn settle_stack_outputs(self: &Arc<Self>) {
         let Some(outputs) = self.monitor.remembered().stack_outputs.take() else { return };
         let root = self.world().root.clone();
         if root.is_empty() || self.unrecorded().is_some() {
             return;
         }
-        let outputs = if self.has_failed() {
+        let outputs = if self.has_failed() || self.cancellation.level() > CancelLevel::None {
             let before = self.world().old(&root).cloned();
             let mut merged: PropertyMap = before
                 .and_then(|known| known.state(&self.vault).ok())

@@ -177,7 +177,7 @@ impl Deployment {
             outputs: known.outputs.clone(),
             timeout: timeout(record, "read"),
             status_token: token.clone(),
-            old_views: self.open_views(&record.urn, During::Change),
+            old_views: self.open_views(&record.urn, During::Refresh),
         };
         let answered = provider.read(arguments).await;
         self.views.release(&token);
@@ -214,6 +214,7 @@ impl Deployment {
             Finding::Gone => {
                 if let Some(index) = live {
                     draft.resources.remove(index);
+                    draft.resources.retain(|resource| resource.view_of != urn);
                 }
                 (draft.settled, draft.removed) = (true, true);
                 self.diagnose(&urn, Severity::Info, format!("interrupted while {kind}: it is gone"));

@@ -130,7 +130,7 @@ impl Registering {
         {
             old = match self.refresh(Arc::clone(known)).await {
                 Ok(found) => found,
-                Err(failure) => return self.kept(old, failure),
+                Err(failure) => return self.kept(old.as_ref(), failure),
             };
         }
         match deployment.options.operation {
@@ -155,7 +155,7 @@ impl Registering {
             deployment.refuse_missing_dependencies(&self.new.record)?;
             old = match self.import(old.clone()).await {
                 Ok(known) => Some(known),
-                Err(failure) => return self.kept(old, failure),
+                Err(failure) => return self.kept(old.as_ref(), failure),
             };
         }
         self.decide(old).await
@@ -385,7 +385,7 @@ impl Registering {
     }
 
     /// A step that had to come first failed: the old state stays as it is.
-    fn kept(self, old: Option<Arc<Known>>, failure: StepFailure) -> StepResult<Settled> {
+    fn kept(self, old: Option<&Arc<Known>>, failure: StepFailure) -> StepResult<Settled> {
         if old.is_some() {
             self.deployment.world().decide(&self.urn, Decision::Same);
         }

@@ -121,15 +121,15 @@ fn a_dependent_that_drops_its_dependency_is_replaced_all_the_same() {
 fn a_resource_that_was_registered_before_is_not_taken_along() {
     let run = |kind: &'static str, first: bool| {
         program(move |p| async move {
-            let a = |kind| p.resource("pkgA:m:T", "a").input("kind", kind).register();
+            let b = p.resource("pkgA:m:T", "b");
             if first {
-                let b = p.resource("pkgA:m:T", "b").input("kind", "own").register().await?;
-                a(kind).await.map(|_| ()).and(Ok(drop(b)))
+                b.input("kind", "own").register().await?;
+                p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
             } else {
-                let a = a(kind).await?;
-                p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
-                Ok(())
+                let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+                b.input_from("kind", &a, "kind").register().await?;
             }
+            Ok(())
         })
     };
     let mut stack = Stack::with_provider("pkgA", TestProvider::deleting_before_replacing_on(["kind"]));

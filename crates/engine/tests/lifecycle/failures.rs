@@ -365,6 +365,50 @@ fn a_program_that_needs_none_is_told_when_there_is_none() {
     outcome.failed("there is no program to run");
 }
 
+#[test]
+fn a_program_that_waits_for_the_end_is_let_go_after_the_deletions() {
+    let mut stack = with_a();
+    let gone: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (seen, cloud) = (Arc::clone(&gone), Arc::clone(&stack.providers["pkgA"].cloud));
+    stack
+        .up(program(move |p| {
+            let (seen, cloud) = (Arc::clone(&seen), Arc::clone(&cloud));
+            async move {
+                p.resource("pkgA:m:T", "b").register().await?;
+                p.monitor.finish().await;
+                seen.lock().unwrap().extend(cloud.lock().unwrap().keys().cloned());
+                Ok(())
+            }
+        }))
+        .ok();
+    assert_eq!(*gone.lock().unwrap(), ["b-2"]);
+}
+
+#[test]
+fn a_program_that_waits_for_the_end_is_let_go_when_the_run_fails() {
+    let mut stack = with_a();
+    provider(&mut stack).delete = Some(Arc::new(|_| Err(ProviderError::new("in use"))));
+    stack
+        .up(program(|p| async move {
+            p.monitor.finish().await;
+            Ok(())
+        }))
+        .failed("in use");
+}
+
+#[test]
+fn a_program_that_fails_after_the_end_fails_the_run() {
+    let mut stack = with_a();
+    stack
+        .up(program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("size", 1).register().await?;
+            p.monitor.finish().await;
+            Err(MonitorError::new("too late"))
+        }))
+        .failed("too late");
+    assert_eq!(stack.names(), ["shop-dev", "a"]);
+}
+
 // A journal that is lost.
 
 fn chain() -> Arc<dyn Program> {

@@ -16,6 +16,7 @@ mod error_hooks;
 mod failures;
 mod hooks;
 mod import_option;
+mod options;
 mod pending;
 mod preview;
 mod protect;

@@ -1,6 +1,6 @@
 //! What an interrupted run left: replacements half made, old halves to be deleted, operations whose end nobody saw.
 
-use crate::harness::{Outcome, Stack, TestProvider, program, targets};
+use crate::harness::{Act, Outcome, Stack, TestProvider, program, targets};
 use drystone_engine::{
     AppliedState, Ending, Op, Operation as Doing, Program, ProviderError, ReadState, Severity,
 };
@@ -18,7 +18,7 @@ fn nothing() -> Arc<dyn Program> {
     program(|_| async move { Ok(()) })
 }
 
-fn failing<A, R>(message: &'static str) -> Option<Arc<dyn Fn(A) -> Result<R, ProviderError> + Send + Sync>> {
+fn failing<A, R>(message: &'static str) -> Act<A, R> {
     Some(Arc::new(move |_| Err(ProviderError::new(message))))
 }
 
@@ -217,6 +217,63 @@ fn old_halves_are_deleted_dependents_first() {
     stack.calls("pkgA");
     stack.up(run("y")).ok();
     assert_eq!(stack.effects("pkgA"), ["create a", "create b", "delete b", "delete a"]);
+}
+
+#[test]
+fn an_old_half_goes_with_a_replacement_that_deletes_first() {
+    // `a` is deleted before it is replaced, `b` is not; `b` takes its `from` from `a`.
+    let provider = TestProvider {
+        diff: Some(Arc::new(|arguments| {
+            let mut diff = crate::harness::diff_by_keys(&arguments, &["kind", "from", "frob"], false);
+            diff.delete_before_replace = arguments.urn.name() == "a";
+            Ok(diff)
+        })),
+        ..TestProvider::default()
+    };
+    let run = |kind: &'static str, frob: i64| {
+        program(move |p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+            p.resource("pkgA:m:T", "b").input_from("from", &a, "kind").input("frob", frob).register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::with_provider("pkgA", provider);
+    stack.up(run("x", 1)).ok();
+    stack.providers.get_mut("pkgA").unwrap().delete = failing("in use");
+    stack.up(run("x", 2)).failed("in use");
+    assert_eq!(stack.names(), ["shop-dev", "a", "b", "b!"]);
+    stack.providers.get_mut("pkgA").unwrap().delete = None;
+    stack.up(run("y", 2)).ok();
+    assert_eq!(stack.names(), ["shop-dev", "a", "b"]);
+    assert_eq!(stack.providers["pkgA"].ids().len(), 2);
+}
+
+#[test]
+fn a_replacement_that_fails_keeps_the_old_half_of_what_it_depends_on() {
+    let run = |kind: &'static str| {
+        program(move |p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+            p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::with_provider("pkgA", TestProvider::replacing_on(["kind"]));
+    stack.up(run("x")).ok();
+    let counter = Arc::clone(&stack.providers["pkgA"].counter);
+    provider(&mut stack).create = Some(Arc::new(move |arguments| {
+        if arguments.urn.name() == "b" {
+            return Err(ProviderError::new("no room"));
+        }
+        *counter.lock().unwrap() += 1;
+        let id = format!("a-{}", counter.lock().unwrap());
+        Ok(AppliedState { id, outputs: arguments.inputs, ..AppliedState::default() })
+    }));
+    stack.up(run("y")).failed("no room");
+    assert_eq!(stack.names(), ["shop-dev", "a", "a!", "b"]);
+    provider(&mut stack).create = None;
+    stack.calls("pkgA");
+    stack.up(run("y")).ok();
+    assert_eq!(stack.effects("pkgA"), ["create b", "delete b", "delete a"]);
 }
 
 // Operations whose end nobody saw.

@@ -674,3 +674,27 @@ fn a_preview_of_a_new_provider_asks_through_it() {
     let calls = stack.calls("pkgA");
     assert_eq!(calls.iter().find(|call| call.method == "create").unwrap().config["region"], "eu".into());
 }
+
+#[test]
+fn a_newer_provider_compares_its_checked_configuration() {
+    let seen: Arc<std::sync::Mutex<Vec<Value>>> = Arc::default();
+    let noted = Arc::clone(&seen);
+    let mut stack = Stack::with_provider(
+        "pkgA",
+        TestProvider {
+            check_config: Some(Arc::new(|arguments| {
+                let mut properties = arguments.new_inputs;
+                properties.insert("region".to_owned(), "by default".into());
+                Ok(Checked { properties, failures: Vec::new() })
+            })),
+            diff_config: Some(Arc::new(move |arguments| {
+                noted.lock().unwrap().extend(arguments.new_inputs.get("region").cloned());
+                Ok(Diff::none())
+            })),
+            ..TestProvider::default()
+        },
+    );
+    stack.up(one("1.0.0")).ok();
+    stack.up(one("2.0.0")).ok();
+    assert_eq!(*seen.lock().unwrap(), ["by default".into()]);
+}

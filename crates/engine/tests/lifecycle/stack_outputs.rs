@@ -146,3 +146,21 @@ fn a_stack_that_does_not_exist_cannot_be_referred_to() {
         }))
         .failed("unknown stack \"nowhere\"");
 }
+
+#[test]
+fn a_run_that_is_asked_to_stop_keeps_the_outputs_that_it_did_not_come_to() {
+    let mut stack = Stack::new();
+    stack.up(well([("first", 0.into()), ("second", 0.into())])).ok();
+    let cancellation = stack.cancellation.clone();
+    let program = program(move |p| {
+        let cancellation = cancellation.clone();
+        async move {
+            p.stack_outputs(map([("first", 1.into())])).await?;
+            cancellation.request(drystone_engine::CancelLevel::Graceful);
+            Ok(())
+        }
+    });
+    let outcome = stack.up(program);
+    assert_eq!(outcome.report.ending, drystone_engine::Ending::Cancelled);
+    assert_eq!(outputs(&stack), r#"{"first":1,"second":0}"#);
+}

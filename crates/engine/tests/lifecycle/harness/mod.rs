@@ -12,7 +12,7 @@ mod views;
 pub(crate) use callbacks::{Log, bind, error_hook, hook, invoke_transform, logging_hook, transform};
 pub(crate) use journal::MemoryJournal;
 pub(crate) use program::{P, ProgramResult, Registering, program};
-pub(crate) use provider::{Call, Pause, TestProvider, diff_by_keys, unknown};
+pub(crate) use provider::{Act, Call, Pause, TestProvider, diff_by_keys, unknown};
 pub(crate) use views::{ViewDesk, view, view_step};
 
 use async_trait::async_trait;

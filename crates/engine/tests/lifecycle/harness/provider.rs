@@ -28,7 +28,7 @@ pub(crate) struct Call {
     pub(crate) config: PropertyMap,
 }
 
-type Act<A, R> = Option<Arc<dyn Fn(A) -> Result<R, ProviderError> + Send + Sync>>;
+pub(crate) type Act<A, R> = Option<Arc<dyn Fn(A) -> Result<R, ProviderError> + Send + Sync>>;
 type ActLater<A, R> = Option<Arc<dyn Fn(A) -> BoxFuture<'static, Result<R, ProviderError>> + Send + Sync>>;
 
 pub(crate) type Pause = Option<Arc<dyn Fn(&'static str, &Urn) -> BoxFuture<'static, ()> + Send + Sync>>;
