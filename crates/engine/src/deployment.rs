@@ -14,7 +14,7 @@ use crate::{
     CancelLevel, Cancellation, Diagnostic, Event, EventSink, JournalError, Op, Options, Provider,
     ProviderError, Run, RunInfo, Severity, StepEvent, Surroundings,
 };
-use drystone_model::{Snapshot, Urn, Value, is_provider_type};
+use drystone_model::{Extension, Snapshot, Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -35,6 +35,8 @@ pub(crate) struct Deployment {
     pub(crate) hooks: Hooks,
     pub(crate) monitor: MonitorState,
     pub(crate) views: Arc<Views>,
+    /// What the snapshot says of extensions, by reference.
+    pub(crate) extensions: BTreeMap<String, Extension>,
     /// The rules of generated names, where there are any.
     pub(crate) naming: OnceLock<Rules>,
     events: Arc<dyn EventSink>,
@@ -101,6 +103,7 @@ impl Deployment {
                 hooks: Hooks::default(),
                 monitor: MonitorState::default(),
                 views,
+                extensions: base.extensions.clone(),
                 naming: OnceLock::new(),
                 events: run.events,
                 world: Mutex::new(world),

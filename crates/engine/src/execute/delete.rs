@@ -63,6 +63,9 @@ impl Deployment {
                 Ok(None) => return Err(running.failed("a custom resource has no provider")),
                 Err(error) => return Err(running.failed(error.message)),
             };
+            if let Err(message) = self.extend_from_state(&state.record).await {
+                return Err(running.failed(message));
+            }
             if !is_provider_type(state.record.urn.type_token()) {
                 let sealed = match self.vault.seal(&state, Some(&old)) {
                     Ok(sealed) => sealed,

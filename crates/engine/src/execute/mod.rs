@@ -18,7 +18,7 @@ pub(crate) mod views;
 pub(crate) use create::{Create, Replaced};
 pub(crate) use delete::{Delete, Reason as DeleteReason};
 pub(crate) use refresh::RefreshFor;
-pub(crate) use update::Update;
+pub(crate) use update::{Recording, Update};
 
 use crate::deployment::{Deployment, Stopped};
 use crate::known::Known;

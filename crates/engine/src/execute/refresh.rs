@@ -62,6 +62,9 @@ impl Deployment {
             Ok(provider) => provider,
             Err(error) => return Err(purpose.fail(running, error.message)),
         };
+        if let Err(message) = self.extend_from_state(record).await {
+            return Err(purpose.fail(running, message));
+        }
         let token = self.views.reserve(self.surroundings.uuid().to_string());
         let arguments = ReadArguments {
             urn: record.urn.clone(),

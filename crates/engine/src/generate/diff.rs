@@ -107,16 +107,22 @@ pub(crate) async fn compare(
     let mut diff = provider.diff(arguments).await?;
     if diff.changes == DiffChanges::Unknown {
         let new_inputs = deployment.ignore_changes(urn, new_inputs, &old.inputs, &old.record.ignore_changes);
-        let detailed = object_diff(&old.inputs, &new_inputs);
+        // That something became secret is no change of it.
+        let (old_inputs, new_inputs) = (revealed(&old.inputs), revealed(&new_inputs));
+        let detailed = object_diff(&old_inputs, &new_inputs);
         if detailed.is_empty() {
             diff.changes = DiffChanges::None;
         } else {
             diff.changes = DiffChanges::Some;
-            diff.changed_keys = top_level_changes(&old.inputs, &new_inputs);
+            diff.changed_keys = top_level_changes(&old_inputs, &new_inputs);
             diff.detailed = Some(detailed);
         }
     }
     Ok(diff)
+}
+
+fn revealed(inputs: &PropertyMap) -> PropertyMap {
+    inputs.iter().map(|(key, value)| (key.clone(), value.revealed())).collect()
 }
 
 /// Whether inputs mean the same.

@@ -2,7 +2,7 @@
 
 use super::registration::{Registering, Settled, done};
 use crate::deployment::{Deployment, Stopped};
-use crate::execute::{RefreshFor, StepFailure, StepResult};
+use crate::execute::{Recording, RefreshFor, StepFailure, StepResult};
 use crate::known::{Known, Place};
 use crate::world::Decision;
 use crate::{Operation, RefreshMode};
@@ -152,8 +152,31 @@ impl Registering {
             let known = deployment.skip_create(self.new.clone()).await?;
             return Ok(Some(Settled { unknown: true, ..done(known) }));
         };
-        deployment.remember(old);
-        Ok(Some(done(Arc::clone(old))))
+        let refreshed = deployment.world().disposition(&self.urn).refreshed;
+        if refreshed {
+            deployment.remember(old);
+            return Ok(Some(done(Arc::clone(old))));
+        }
+        // What was refreshed moves to where the program registers it; what it may depend on has to stand before it.
+        Ok(Some(done(self.keep_in_place(old).await?)))
+    }
+
+    /// Writes a state that the operation is not about down again, among what the program registers. Nobody is told.
+    async fn keep_in_place(&self, old: &Arc<Known>) -> StepResult {
+        let deployment = &self.deployment;
+        let state = old.state(&deployment.vault).map_err(|message| deployment.fail(&self.urn, message))?;
+        let kept = match deployment.replace_state(old, state, None).await {
+            Ok(kept) => kept,
+            Err(Recording::Unwritable(message)) => return Err(deployment.fail(&self.urn, message).into()),
+            Err(Recording::Lost(error)) => return Err(deployment.lose_journal(&error).into()),
+        };
+        let mut world = deployment.world();
+        if let Some(&index) = world.by_urn.get(old.urn())
+            && let Some(slot) = world.olds.get_mut(index)
+        {
+            *slot = Arc::clone(&kept);
+        }
+        Ok(kept)
     }
 
     /// In a destroy that runs the program: nothing is made, and what exists goes at the end.

@@ -1,12 +1,8 @@
 //! Components that a provider constructs.
 
 use super::dependencies::with_sources;
-use super::packages::Package;
 use crate::deployment::Deployment;
-use crate::{
-    Alias, ConstructArguments, MonitorError, ParameterizeArguments, RegisterRequest, Registered, Severity,
-    Transform,
-};
+use crate::{Alias, ConstructArguments, MonitorError, RegisterRequest, Registered, Severity, Transform};
 use drystone_model::Urn;
 use std::sync::Arc;
 
@@ -67,41 +63,5 @@ impl Deployment {
             property_dependencies,
             ..Registered::default()
         })
-    }
-
-    /// Extends a provider by a package's extension, once.
-    pub(crate) async fn extend_provider(
-        self: &Arc<Self>,
-        provider: &str,
-        reference: &str,
-        package: &Package,
-    ) -> Result<(), MonitorError> {
-        let Some(extension) = &package.extension else { return Ok(()) };
-        let key = format!("extension {provider} {reference}");
-        let cell = {
-            let mut defaults =
-                self.monitor.defaults.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            Arc::clone(defaults.entry(key).or_default())
-        };
-        let extended = cell.get_or_try_init(|| async {
-            let urn = crate::registry::reference_urn(provider).unwrap_or_default();
-            let instance = self.provider(&urn, provider).await.map_err(|error| error.message)?;
-            let arguments = ParameterizeArguments::Extension(extension.clone());
-            instance.parameterize(arguments).await.map_err(|error| error.message)?;
-            let mut entry = drystone_journal::Entry::new(drystone_journal::Kind::ExtensionParameterize, 0, 0);
-            entry.extension_ref = Some(reference.to_owned());
-            entry.extension = Some(drystone_model::Extension {
-                name: extension.name.clone(),
-                version: extension.version.clone(),
-                value: Some(base64::Engine::encode(
-                    &base64::engine::general_purpose::STANDARD,
-                    &extension.value,
-                )),
-                ..drystone_model::Extension::default()
-            });
-            self.recorder.note(entry).await.map_err(|error| error.to_string())?;
-            Ok::<_, String>(String::new())
-        });
-        extended.await.map(|_| ()).map_err(MonitorError::new)
     }
 }

@@ -1,9 +1,15 @@
 //! Packages that programs make known.
 
 use crate::deployment::Deployment;
-use crate::registry::package_of_type;
-use crate::{MonitorError, PackageDescriptor, PackageRequest, PackageSource, Parameterization};
+use crate::registry::{package_of_type, reference_urn};
+use crate::{
+    MonitorError, PackageDescriptor, PackageRequest, PackageSource, Parameterization, ParameterizeArguments,
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use drystone_journal::{Entry, Kind};
+use drystone_model::{Extension, Resource};
 use sha2::{Digest, Sha256};
+use std::sync::{Arc, PoisonError};
 
 /// A package by its reference.
 #[derive(Debug, Clone)]
@@ -61,12 +67,82 @@ impl Deployment {
     }
 }
 
+impl Deployment {
+    /// Extends the provider of a state by what the state says, for operations that know it from nowhere else.
+    pub(crate) async fn extend_from_state(self: &Arc<Self>, record: &Resource) -> Result<(), String> {
+        let reference = &record.extension_ref;
+        if reference.is_empty() {
+            return Ok(());
+        }
+        let Some(kept) = self.extensions.get(reference) else {
+            // What this run made itself has been extended.
+            if self.monitor.remembered().packages.contains_key(reference) {
+                return Ok(());
+            }
+            return Err(format!(
+                "extension blob for {reference} (resource {}) not found in snapshot",
+                record.urn
+            ));
+        };
+        let value = STANDARD.decode(kept.value.as_deref().unwrap_or_default());
+        let value = value.map_err(|error| format!("the extension {reference} cannot be read: {error}"))?;
+        let (name, version) = (kept.name.clone(), kept.version.clone());
+        self.extend_provider(&record.provider, reference, &Parameterization { name, version, value }).await
+    }
+
+    /// Extends a provider by a package's extension, once.
+    pub(crate) async fn extend_provider(
+        self: &Arc<Self>,
+        provider: &str,
+        reference: &str,
+        extension: &Parameterization,
+    ) -> Result<(), String> {
+        let key = format!("extension {provider} {reference}");
+        let cell = {
+            let mut defaults = self.monitor.defaults.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(defaults.entry(key).or_default())
+        };
+        let extended = cell.get_or_try_init(|| async {
+            let urn = reference_urn(provider).unwrap_or_default();
+            let instance = self.provider(&urn, provider).await.map_err(|error| error.message)?;
+            let arguments = ParameterizeArguments::Extension(extension.clone());
+            let (name, _) = instance.parameterize(arguments).await.map_err(|error| error.message)?;
+            if name != extension.name {
+                return Err(format!(
+                    "parameterize response name {name:?} does not match expected package {:?}",
+                    extension.name
+                ));
+            }
+            self.keep_extension(reference, extension).await?;
+            Ok(String::new())
+        });
+        extended.await.map(|_| ())
+    }
+
+    /// Writes an extension down that the snapshot does not have yet.
+    async fn keep_extension(&self, reference: &str, extension: &Parameterization) -> Result<(), String> {
+        if self.extensions.contains_key(reference) {
+            return Ok(());
+        }
+        let mut entry = Entry::new(Kind::ExtensionParameterize, 0, 0);
+        entry.extension_ref = Some(reference.to_owned());
+        entry.extension = Some(Extension {
+            name: extension.name.clone(),
+            version: extension.version.clone(),
+            value: Some(STANDARD.encode(&extension.value)),
+            ..Extension::default()
+        });
+        self.recorder.note(entry).await.map_err(|error| error.to_string())
+    }
+}
+
 /// The name that the state has for an extension: a hash of what it is.
 fn extension_reference(extension: &Parameterization) -> String {
     let mut hash = Sha256::new();
-    for part in [extension.name.as_bytes(), extension.version.as_bytes(), &extension.value] {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
-    }
+    hash.update(&extension.name);
+    hash.update([0]);
+    hash.update(&extension.version);
+    hash.update([0]);
+    hash.update(&extension.value);
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -52,9 +52,11 @@ impl Deployment {
                 let message = format!("could not parse provider reference: {:?}", request.provider);
                 return Err(MonitorError::new(message));
             }
-            if package.extension.is_some() {
-                extension = Some(request.package.reference.clone());
-                self.extend_provider(&request.provider, &request.package.reference, &package).await?;
+            if let Some(added) = &package.extension {
+                let reference = request.package.reference.clone();
+                let extended = self.extend_provider(&request.provider, &reference, added).await;
+                extended.map_err(MonitorError::new)?;
+                extension = Some(reference);
             }
         }
         if request.remote {

@@ -472,6 +472,30 @@ fn a_refresh_with_the_program_is_about_targets_only() {
 }
 
 #[test]
+fn a_target_that_drifted_stays_behind_what_it_depends_on() {
+    let mut stack = made(three(1));
+    stack.options.targets = targets([&urn("b")]);
+    stack.drift("b-2", Some(sized(5)));
+    stack.refresh_with(three(1)).ok();
+    assert_eq!(stack.names(), ["shop-dev", "a", "b", "c"]);
+    let b = stack.resource("b");
+    assert_eq!((b.dependencies.as_slice(), b.outputs.text()), ([urn("a")].as_slice(), r#"{"size":5}"#));
+}
+
+#[test]
+fn a_refresh_with_the_program_leaves_excluded_resources_alone() {
+    let mut stack = made(three(1));
+    stack.options.excludes = targets([&urn("a")]);
+    stack.drift("a-1", Some(sized(5)));
+    stack.drift("b-2", Some(sized(6)));
+    stack.refresh_with(three(1)).ok();
+    assert_eq!(stack.reads(), ["b", "c"]);
+    assert_eq!(stack.resource("a").outputs.text(), r#"{"size":1}"#);
+    assert_eq!(stack.resource("b").outputs.text(), r#"{"size":6}"#);
+    assert_eq!(stack.resource("b").dependencies, [urn("a")]);
+}
+
+#[test]
 fn a_refresh_with_the_program_stops_when_a_read_fails() {
     let mut stack = made(one(1));
     stack.providers.get_mut("pkgA").unwrap().read =
