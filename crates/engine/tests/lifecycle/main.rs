@@ -22,6 +22,7 @@ mod protect;
 mod providers;
 mod read;
 mod refresh;
+mod regressions;
 mod secrets;
 mod stack_outputs;
 mod target;
