@@ -78,7 +78,8 @@ pub(crate) fn alike(name: &'static str, case: &Case) {
             writeln!(report, "  … and {} more", found.len() - 30).unwrap();
         }
         // What follows a difference of the state mostly follows from it.
-        if found.iter().any(|difference| difference.path[0] != "exit code" && difference.path[0] != "preview") {
+        if found.iter().any(|difference| difference.path[0] != "exit code" && difference.path[0] != "preview")
+        {
             writeln!(report, "stock printed:\n{}\nours printed:\n{}", stock.printed, ours.printed).unwrap();
             break;
         }
@@ -226,7 +227,8 @@ mod tests {
     /// A resource `b` that depends on `a`, after the calls given.
     fn observed(provider_id: &str, time: &str, size: u32, calls: &[(&str, &str)]) -> Observed {
         let provider = "urn:pulumi:dev::shop::pulumi:providers:ledger::default";
-        let (a, b) = ("urn:pulumi:dev::shop::ledger:index:Item::a", "urn:pulumi:dev::shop::ledger:index:Item::b");
+        let (a, b) =
+            ("urn:pulumi:dev::shop::ledger:index:Item::a", "urn:pulumi:dev::shop::ledger:index:Item::b");
         let reference = format!("{provider}::{provider_id}");
         let export = json!({ "version": 3, "deployment": {
             "manifest": { "time": time },
@@ -273,7 +275,9 @@ mod tests {
     fn a_missing_call_and_another_order_are_seen() {
         let stock = observed(FIRST, "2026-01-02T03:04:05Z", 1, CALLS);
         let fewer = observed(FIRST, "2026-01-02T03:04:05Z", 1, &CALLS[..1]);
-        assert!(paths(&stock, &fewer).contains(&"calls/urn:pulumi:dev::shop::ledger:index:Item::b".to_owned()));
+        assert!(
+            paths(&stock, &fewer).contains(&"calls/urn:pulumi:dev::shop::ledger:index:Item::b".to_owned())
+        );
         let swapped = observed(FIRST, "2026-01-02T03:04:05Z", 1, &[CALLS[1], CALLS[0]]);
         assert_eq!(paths(&stock, &swapped), ["order of changes/a and b/0", "order of changes/a and b/1"]);
     }

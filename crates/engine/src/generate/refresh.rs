@@ -196,6 +196,12 @@ impl Registering {
             }
             _ => {
                 deployment.world().decide(&self.urn, Decision::SkippedCreate);
+                if let Some(old) = old {
+                    // It goes with everything that the program does not keep, refreshed or not.
+                    let mut world = deployment.world();
+                    world.disposition_mut(&self.urn).refreshed = false;
+                    world.disposition_mut(old.urn()).refreshed = false;
+                }
                 if let Some(before) = old.and_then(|old| old.state(&deployment.vault).ok()) {
                     self.new.outputs.clone_from(&before.outputs);
                 }

@@ -271,7 +271,7 @@ impl Registering {
             let causes = Causes { replace_keys: keys, ..Causes::default() };
             return self.create_replacement(old, causes, false).await;
         }
-        if was_external {
+        if was_external && targeted {
             deployment.world().decide(&self.urn, Decision::Create);
             drop(deciding);
             return self.create_replacement(old, Causes::default(), true).await;

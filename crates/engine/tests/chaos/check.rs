@@ -80,7 +80,15 @@ impl Outcome {
             .collect();
         let mut last: BTreeMap<Urn, Option<(String, PropertyMap, PropertyMap)>> = BTreeMap::new();
         for event in &self.events {
-            let Event::StepDone(step) = event else { continue };
+            let step = match event {
+                Event::StepDone(step) => step,
+                // What a failed step left is not told.
+                Event::StepFailed(step) => {
+                    last.remove(&step.urn);
+                    continue;
+                }
+                _ => continue,
+            };
             match step.op {
                 // Told of a component for its outputs, and otherwise of what is made next or was made before.
                 Op::Replace if step.new.as_ref().is_none_or(|new| new.record.custom) => {}
@@ -154,7 +162,6 @@ impl Stack {
                 }
             }
         }
-        let mut missing = Vec::new();
         for (id, thing) in &mut self.world.things {
             if owners.contains_key(id.as_str()) {
                 thing.owner = Owner::Stack;
@@ -163,18 +170,10 @@ impl Stack {
             } else if thing.owner == Owner::Stack {
                 match creating.get_mut(&thing.urn) {
                     Some(count) if *count > 0 => *count -= 1,
+                    // It goes when what it is within goes.
                     _ if outcome.written.retained.contains(id) => thing.owner = Owner::Abandoned,
-                    _ => missing.push(id.clone()),
+                    _ => wrongs.push(format!("{id} exists and nobody knows of it")),
                 }
-            }
-        }
-        for id in missing {
-            let container = self.world.things.get(&id).and_then(|thing| thing.container());
-            let container = container.filter(|container| self.world.things.contains_key(container));
-            match container {
-                // It goes with what it is within.
-                Some(_) => {}
-                None => wrongs.push(format!("{id} exists and nobody knows of it")),
             }
         }
         for (id, resources) in owners {

@@ -51,7 +51,7 @@ impl CheckedJournal {
         crash_at: Option<usize>,
         rng: ChaCha8Rng,
     ) -> Self {
-        let retained = base.resources.iter().filter(|resource| resource.retain_on_delete);
+        let retained = base.resources.iter().filter(|resource| left_behind(resource));
         let retained = retained.map(|resource| resource.id.clone()).collect();
         let inner = Inner {
             replayer: Replayer::new(base),
@@ -92,6 +92,11 @@ impl CheckedJournal {
     }
 }
 
+/// Whether the thing is not deleted by itself when the state goes.
+fn left_behind(state: &Resource) -> bool {
+    state.retain_on_delete || !state.deleted_with.is_empty()
+}
+
 /// What became of a batch.
 enum Taken {
     Durable,
@@ -129,8 +134,8 @@ impl Inner {
                 self.begun.remove(&entry.operation_id);
             }
         }
-        let retained = |state: &&Resource| state.retain_on_delete || !state.deleted_with.is_empty();
-        self.retained.extend(entry.state.as_ref().filter(retained).map(|state| state.id.clone()));
+        let retained = entry.state.as_ref().filter(|state| left_behind(state));
+        self.retained.extend(retained.map(|state| state.id.clone()));
         let (changes, number) = (entry.kind != Kind::Begin, self.entries);
         if let Err(refused) = self.replayer.add(entry) {
             self.wrongs.push(format!("entry {number} was refused: {refused}"));

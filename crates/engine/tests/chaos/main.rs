@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Seeds of a normal test run.
-const SEEDS: u64 = 1500;
+const SEEDS: u64 = 2000;
 /// Failures that are shown before the run gives up.
 const MOST_FAILURES: usize = 5;
 

@@ -135,13 +135,13 @@ impl Scenario {
             faults.budget = rng.random_range(1..4);
         }
         match rng.random_range(0..100) {
-            0..35 => faults.crash_at = Some(rng.random_range(0..50)),
-            35..47 => faults.fence_at = Some(rng.random_range(0..50)),
-            47..60 => {
+            0..40 => faults.crash_at = Some(rng.random_range(0..30)),
+            40..52 => faults.fence_at = Some(rng.random_range(0..30)),
+            52..65 => {
                 let level = if chance(rng, 50) { CancelLevel::Graceful } else { CancelLevel::Terminate };
-                faults.cancel = Some((rng.random_range(0..60), level));
+                faults.cancel = Some((rng.random_range(0..40), level));
             }
-            60..66 => faults.bail_after = Some(rng.random_range(0..6)),
+            65..70 => faults.bail_after = Some(rng.random_range(0..6)),
             _ => {}
         }
         faults

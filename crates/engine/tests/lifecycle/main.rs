@@ -28,6 +28,7 @@ mod protect;
 mod providers;
 mod read;
 mod refresh;
+mod regressions;
 mod replace_on_changes;
 mod replace_with;
 mod replacement_trigger;
