@@ -5,7 +5,7 @@ use drystone_engine::{
     CallAnswer, CallArguments, CallRequest, ConstructArguments, Constructed, Monitor, MonitorError, Op,
     Program, PropertyMap, ProviderError, ReadRequest, RegisterRequest, Registered,
 };
-use drystone_model::{Output, Urn, Value};
+use drystone_model::{Output, ResourceReference, Urn, Value};
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -401,6 +401,42 @@ fn a_method_gets_its_arguments_and_answers_with_its_dependencies() {
     let asked = asked.lock().unwrap().take().unwrap();
     assert_eq!(asked.arguments, map([("by", 2.into())]));
     assert_eq!(asked.argument_dependencies["by"], [stack.urn("shop-dev")]);
+}
+
+#[test]
+fn a_method_runs_in_the_provider_of_its_resource() {
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&asked);
+    let provider = TestProvider {
+        call: Some(Arc::new(move |arguments: CallArguments| {
+            noted.lock().unwrap().push(arguments.token);
+            Box::pin(async { Ok(CallAnswer::default()) }) as BoxFuture<'static, _>
+        })),
+        ..TestProvider::default()
+    };
+    let mut stack = Stack::with_provider("pkgA", provider);
+    stack
+        .up(program(|p| async move {
+            let explicit = p.resource("pulumi:providers:pkgA", "explicit").register().await?;
+            let owner = p.resource("pkgA:m:T", "owner").provider(&explicit).register().await?;
+            for (token, receiver) in [("pkgB:m:T/add", &owner), ("pulumi:providers:pkgA/whoami", &explicit)] {
+                let receiver = ResourceReference {
+                    urn: receiver.urn.clone(),
+                    id: Some(receiver.id.clone()),
+                    package_version: String::new(),
+                };
+                let call = CallRequest {
+                    token: token.to_owned(),
+                    arguments: map([("__self__", Value::ResourceReference(receiver))]),
+                    ..CallRequest::default()
+                };
+                p.monitor.call(call).await?;
+            }
+            Ok(())
+        }))
+        .ok();
+    assert_eq!(*asked.lock().unwrap(), ["pkgB:m:T/add", "pulumi:providers:pkgA/whoami"]);
+    assert!(!stack.names().iter().any(|name| name == "default"), "{:?}", stack.names());
 }
 
 #[test]
