@@ -2,7 +2,7 @@
 
 use crate::{HookMoment, InvokeRequest, Monitor, PropertyMap, RegisterRequest};
 use async_trait::async_trait;
-use drystone_model::Urn;
+use drystone_model::{Resource, Urn};
 use std::fmt;
 
 /// What registers resources: a language process, an evaluator in this one, or a closure in a test.
@@ -78,6 +78,10 @@ pub struct HookCall {
     pub new_outputs: Option<PropertyMap>,
     /// The outputs that it had.
     pub old_outputs: Option<PropertyMap>,
+    /// The state that it is to have, without its values.
+    pub new_record: Option<Resource>,
+    /// The state that it had, without its values.
+    pub old_record: Option<Resource>,
     /// For error hooks: the operation that failed (`create`, `update`, `delete`).
     pub operation: String,
     /// For error hooks: what went wrong each time, newest first.

@@ -79,6 +79,8 @@ impl Sides<'_> {
             old_inputs: self.old.map(|state| state.inputs.clone()),
             new_outputs: self.new.filter(|_| self.applied).map(|state| state.outputs.clone()),
             old_outputs: self.old.map(|state| state.outputs.clone()),
+            new_record: self.new.map(|state| state.record.clone()),
+            old_record: self.old.map(|state| state.record.clone()),
             ..HookCall::default()
         }
     }

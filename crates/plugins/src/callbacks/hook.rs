@@ -1,6 +1,6 @@
 //! Hooks around operations.
 
-use super::Function;
+use super::{Function, options::write_record};
 use crate::proto::pulumirpc as rpc;
 use crate::wire::Struct;
 use async_trait::async_trait;
@@ -33,8 +33,8 @@ impl Hook for GrpcHook {
             id: call.id,
             name: call.name,
             r#type: call.type_token,
-            old_options: None,
-            new_options: None,
+            old_options: call.old_record.map(write_record),
+            new_options: call.new_record.map(write_record),
         };
         let answer: rpc::ResourceHookResponse = self.0.call(&request).await?;
         if answer.error.is_empty() { Ok(()) } else { Err(Failed(answer.error)) }
@@ -54,8 +54,8 @@ impl ErrorHook for GrpcErrorHook {
             r#type: call.type_token,
             failed_operation: call.operation,
             errors: call.errors,
-            old_options: None,
-            new_options: None,
+            old_options: call.old_record.map(write_record),
+            new_options: call.new_record.map(write_record),
         };
         let answer: rpc::ErrorHookResponse = self.0.call(&request).await?;
         if answer.error.is_empty() { Ok(answer.retry) } else { Err(Failed(answer.error)) }

@@ -1,4 +1,4 @@
-//! The options of a registration as transforms see them.
+//! The options of resources as transforms and hooks see them.
 
 use super::Function;
 use crate::monitor::options::{
@@ -8,7 +8,8 @@ use crate::monitor::options::{
 use crate::monitor::refusal::Refusal;
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Decoding, Outputs};
-use drystone_engine::{Failed, RegisterRequest};
+use drystone_engine::{Alias, Failed, HookMoment, RegisterRequest, Timeouts};
+use drystone_model::{Json, PropertyPath, Resource, Segment};
 
 /// The options of a request, for a transform to change.
 pub(super) fn write(
@@ -83,4 +84,59 @@ pub(super) fn read(
     request.provider = answer.provider;
     request.providers = answer.providers.into_iter().collect();
     Ok(())
+}
+
+/// The options that a state remembers. Versions and the like are those of its provider, and not in it.
+pub(super) fn write_record(record: Resource) -> rpc::ResourceOptions {
+    rpc::ResourceOptions {
+        depends_on: write_urns(&record.dependencies),
+        protect: Some(record.protect),
+        ignore_changes: record.ignore_changes,
+        replace_on_changes: record.replace_on_changes,
+        aliases: record.aliases.into_iter().map(|urn| write_alias(Alias::Urn(urn))).collect(),
+        provider: record.provider,
+        custom_timeouts: record.custom_timeouts.as_ref().map(timeouts).and_then(write_timeouts),
+        retain_on_delete: Some(record.retain_on_delete),
+        deleted_with: record.deleted_with.to_string(),
+        additional_secret_outputs: record.additional_secret_outputs,
+        hooks: write_hooks(
+            HookMoment::ALL
+                .into_iter()
+                .filter_map(|(moment, word)| Some((moment, record.resource_hooks.get(word)?.clone())))
+                .collect(),
+        ),
+        import: record.import_id,
+        hide_diff: record.hide_diff.iter().filter_map(path).collect(),
+        replace_with: write_urns(&record.replace_with),
+        parent: record.parent.to_string(),
+        ..rpc::ResourceOptions::default()
+    }
+}
+
+/// Time limits as a state holds them: seconds by operation.
+fn timeouts(stored: &Json) -> Timeouts {
+    let stored: serde_json::Value = stored.decode().unwrap_or_default();
+    let seconds = |operation: &str| stored[operation].as_f64().unwrap_or_default();
+    Timeouts {
+        create: seconds("create"),
+        update: seconds("update"),
+        delete: seconds("delete"),
+        read: seconds("read"),
+    }
+}
+
+/// A property path as a program writes it. States hold it as a text or as the list of its steps.
+fn path(stored: &Json) -> Option<String> {
+    match stored.decode().ok()? {
+        serde_json::Value::String(text) => Some(text),
+        serde_json::Value::Array(steps) => {
+            let segment = |step: &serde_json::Value| match step {
+                serde_json::Value::String(key) => Some(Segment::Key(key.clone())),
+                step => step.as_u64().and_then(|index| usize::try_from(index).ok()).map(Segment::Index),
+            };
+            let path: Option<Vec<Segment>> = steps.iter().map(segment).collect();
+            path.map(|path| PropertyPath(path).to_string())
+        }
+        _ => None,
+    }
 }

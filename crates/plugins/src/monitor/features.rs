@@ -4,7 +4,7 @@ use super::MonitorSettings;
 use crate::proto::pulumirpc::{DeploymentInfo, ResourceMonitorFeature as Feature};
 
 /// Every feature with the name that older SDKs ask for it by; newer features have none.
-const FEATURES: [(Feature, &str); 15] = [
+const FEATURES: [(Feature, &str); 16] = [
     (Feature::Secrets, "secrets"),
     (Feature::ResourceReferences, "resourceReferences"),
     (Feature::OutputValues, "outputValues"),
@@ -17,6 +17,7 @@ const FEATURES: [(Feature, &str); 15] = [
     (Feature::Parameterization, "parameterization"),
     (Feature::ResourceHooks, "resourceHooks"),
     (Feature::ErrorHooks, "errorHooks"),
+    (Feature::SendsOptionsToHooks, "sendsOptionsToHooks"),
     (Feature::ByteString, ""),
     (Feature::InvokeDependsOn, ""),
     (Feature::InvokeParent, ""),

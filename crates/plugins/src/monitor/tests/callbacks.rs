@@ -2,7 +2,7 @@
 
 use super::*;
 use drystone_engine::{Alias, AliasParent, HookCall, HookMoment, PackageSource, ResourceOptions, Timeouts};
-use drystone_model::Output;
+use drystone_model::{Json, Output, Resource};
 use prost::Message;
 use rpc::callbacks_server::{Callbacks, CallbacksServer};
 use serde_json::json;
@@ -226,7 +226,13 @@ async fn hooks_are_told_of_the_operation() {
     let callback = serve(|asked: rpc::ResourceHookRequest| {
         assert_eq!((asked.urn.as_str(), asked.id.as_str(), asked.name.as_str()), (OTHER, "i", "other"));
         assert_eq!(json(asked.new_inputs.as_ref()), json!({"i": 1}));
-        assert!(asked.old_inputs.is_none());
+        assert!(asked.old_inputs.is_none() && asked.old_options.is_none());
+        let options = asked.new_options.unwrap();
+        assert_eq!((options.protect, options.retain_on_delete), (Some(true), Some(false)));
+        assert_eq!(options.custom_timeouts.unwrap().create, "300s");
+        assert_eq!(options.hooks.unwrap().before_create, ["hook"]);
+        assert_eq!((options.parent.as_str(), options.aliases.len()), (DEPENDENCY, 1));
+        assert_eq!(options.hide_diff, ["a.b[0]", "c.d"]);
         let error = if asked.r#type == "a:b:Bad" { "refused" } else { "" };
         Ok(rpc::ResourceHookResponse { error: error.into() })
     })
@@ -247,6 +253,15 @@ async fn hooks_are_told_of_the_operation() {
         name: "other".into(),
         type_token: "a:b:C".into(),
         new_inputs: Some(map([("i", 1)])),
+        new_record: Some(Resource {
+            protect: true,
+            custom_timeouts: Some(Json::parse(r#"{"create":300}"#).unwrap()),
+            resource_hooks: [("BeforeCreate".to_owned(), vec!["hook".to_owned()])].into(),
+            parent: Urn::new(DEPENDENCY),
+            aliases: vec![Urn::new(DEPENDENCY)],
+            hide_diff: vec![Json::parse(r#"["a","b",0]"#).unwrap(), Json::parse(r#""c.d""#).unwrap()],
+            ..Resource::default()
+        }),
         ..HookCall::default()
     };
     hook.hook.run(call.clone()).await.unwrap();
