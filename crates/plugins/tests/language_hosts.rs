@@ -59,6 +59,7 @@ async fn a_client_runs_the_program_and_is_told_everything() {
     assert_eq!(told.config_secret_keys, ["web:a"]);
     assert_eq!((told.dry_run, told.parallel), (true, 4));
     assert_eq!(told.monitor_address, "127.0.0.1:8");
+    assert_eq!(told.args, [request.engine_address]);
     assert_eq!(told.pwd, written.root().to_str().unwrap());
     let info = told.info.unwrap();
     assert_eq!(info.entry_point, ".");

@@ -145,7 +145,12 @@ impl LanguageHost {
         cancelled: impl Future<Output = ()>,
     ) -> Result<Outcome, LanguageError> {
         let mut client = self.client.clone();
-        let running = client.run(wire_request(request));
+        let mut wire = wire_request(request);
+        if self.plugin.is_none() {
+            // A client was not started by us: its first argument is how it learns where to log.
+            wire.args.insert(0, request.engine_address.clone());
+        }
+        let running = client.run(wire);
         tokio::pin!(running);
         tokio::select! {
             answer = &mut running => match answer {
