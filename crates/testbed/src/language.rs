@@ -1,6 +1,7 @@
 //! The bench language host.
 
 use crate::program::Program;
+use crate::steps::Steps;
 use drystone_plugins::proto::pulumirpc::language_runtime_server::LanguageRuntime;
 use drystone_plugins::proto::pulumirpc::*;
 use std::result::Result;
@@ -40,11 +41,14 @@ impl LanguageRuntime for BenchLanguage {
         let request = request.into_inner();
         let options = request.info.and_then(|info| info.options);
         let options = options.and_then(|options| options.to_json().ok()).unwrap_or_default();
-        let program = match Program::from_options(&options) {
-            Ok(program) => program,
-            Err(error) => return Ok(Response::new(RunResponse { error, bail: false })),
+        let ran = match (Steps::from_options(&options), Program::from_options(&options)) {
+            (Some(steps), _) => steps.run(&request.monitor_address, &request.project, &request.stack).await,
+            (None, Ok(program)) => {
+                program.run(&request.monitor_address, &request.project, &request.stack).await
+            }
+            (None, Err(error)) => return Ok(Response::new(RunResponse { error, bail: false })),
         };
-        match program.run(&request.monitor_address, &request.project, &request.stack).await {
+        match ran {
             Ok(()) => Ok(Response::new(RunResponse::default())),
             // The engine is ending and has said why.
             Err(status) if status.code() == tonic::Code::Unavailable => {

@@ -5,9 +5,11 @@
 //! is its options: it registers that many resources in that shape. `null-engine` runs the two with an engine that
 //! decides nothing, which is the least that any engine can cost.
 
+pub mod fault;
 pub mod language;
 pub mod program;
 pub mod provider;
+pub mod steps;
 pub mod world;
 
 use tokio::net::TcpListener;

@@ -59,14 +59,7 @@ impl Program {
 
     /// Registers everything with a monitor.
     pub async fn run(&self, monitor: &str, project: &str, stack: &str) -> Result<(), Status> {
-        let channel = Channel::from_shared(format!("http://{monitor}"))
-            .map_err(|error| Status::invalid_argument(error.to_string()))?
-            .connect()
-            .await
-            .map_err(|error| Status::unavailable(error.to_string()))?;
-        let client = ResourceMonitorClient::new(channel)
-            .max_decoding_message_size(LARGEST_MESSAGE)
-            .max_encoding_message_size(LARGEST_MESSAGE);
+        let client = connect(monitor).await?;
         let root = RegisterResourceRequest {
             r#type: "pulumi:pulumi:Stack".to_owned(),
             name: format!("{project}-{stack}"),
@@ -125,7 +118,20 @@ impl Program {
     }
 }
 
-fn base() -> RegisterResourceRequest {
+/// Connects to a monitor.
+pub(crate) async fn connect(monitor: &str) -> Result<ResourceMonitorClient<Channel>, Status> {
+    let channel = Channel::from_shared(format!("http://{monitor}"))
+        .map_err(|error| Status::invalid_argument(error.to_string()))?
+        .connect()
+        .await
+        .map_err(|error| Status::unavailable(error.to_string()))?;
+    Ok(ResourceMonitorClient::new(channel)
+        .max_decoding_message_size(LARGEST_MESSAGE)
+        .max_encoding_message_size(LARGEST_MESSAGE))
+}
+
+/// A registration as a modern SDK sends it, of nothing yet.
+pub(crate) fn base() -> RegisterResourceRequest {
     RegisterResourceRequest {
         accept_secrets: true,
         accept_resources: true,

@@ -1,5 +1,6 @@
 //! The bench provider: what it is given is what it makes.
 
+use crate::fault::{Fault, Trouble};
 use crate::world::World;
 use drystone_plugins::proto::pulumirpc::resource_provider_server::ResourceProvider;
 use drystone_plugins::proto::pulumirpc::*;
@@ -13,13 +14,18 @@ type Answer<T> = Result<Response<T>, Status>;
 #[derive(Debug, Default)]
 pub struct Bench {
     world: World,
+    fault: Option<Fault>,
 }
 
 impl Bench {
-    /// A provider over a world.
+    /// A provider over a world that misbehaves in one way, or not at all.
     #[must_use]
-    pub fn new(world: World) -> Self {
-        Self { world }
+    pub fn new(world: World, fault: Option<Fault>) -> Self {
+        Self { world, fault }
+    }
+
+    fn trouble(&self, call: &str, name: &str) -> Trouble {
+        Fault::at(self.fault.as_ref(), call, name)
     }
 }
 
@@ -39,7 +45,13 @@ fn content(properties: Option<&Struct>) -> Vec<u8> {
 #[tonic::async_trait]
 impl ResourceProvider for Bench {
     async fn handshake(&self, _: Request<ProviderHandshakeRequest>) -> Answer<ProviderHandshakeResponse> {
-        Ok(Response::new(ProviderHandshakeResponse { accept_secrets: true, ..Default::default() }))
+        self.trouble("handshake", "").before().await?;
+        let answer = ProviderHandshakeResponse {
+            accept_secrets: true,
+            accepts_byte_string: true,
+            ..ProviderHandshakeResponse::default()
+        };
+        Ok(Response::new(answer))
     }
 
     async fn get_plugin_info(&self, _: Request<()>) -> Answer<PluginInfo> {
@@ -55,6 +67,7 @@ impl ResourceProvider for Bench {
     }
 
     async fn configure(&self, _: Request<ConfigureRequest>) -> Answer<ConfigureResponse> {
+        self.trouble("configure", "").before().await?;
         let answer = ConfigureResponse {
             accept_secrets: true,
             supports_preview: true,
@@ -64,11 +77,16 @@ impl ResourceProvider for Bench {
     }
 
     async fn check(&self, request: Request<CheckRequest>) -> Answer<CheckResponse> {
-        Ok(Response::new(CheckResponse { inputs: request.into_inner().news, failures: Vec::new() }))
+        let request = request.into_inner();
+        let trouble = self.trouble("check", name_of(&request.urn));
+        trouble.before().await?;
+        let inputs = trouble.properties(request.news);
+        Ok(Response::new(CheckResponse { inputs, failures: Vec::new() }))
     }
 
     async fn diff(&self, request: Request<DiffRequest>) -> Answer<DiffResponse> {
         let request = request.into_inner();
+        self.trouble("diff", name_of(&request.urn)).before().await?;
         let json = |properties: &Option<Struct>| {
             properties.as_ref().and_then(|p| p.to_json().ok()).unwrap_or_default()
         };
@@ -87,12 +105,18 @@ impl ResourceProvider for Bench {
             let answer = CreateResponse { properties: request.properties, ..CreateResponse::default() };
             return Ok(Response::new(answer));
         }
+        let trouble = self.trouble("create", &id);
+        trouble.before().await?;
         self.world.create(&id, &content(request.properties.as_ref())).await.map_err(refused)?;
-        Ok(Response::new(CreateResponse { id, properties: request.properties, ..CreateResponse::default() }))
+        trouble.after().await;
+        let properties = trouble.properties(request.properties);
+        Ok(Response::new(CreateResponse { id: trouble.id(id), properties, ..CreateResponse::default() }))
     }
 
     async fn read(&self, request: Request<ReadRequest>) -> Answer<ReadResponse> {
         let request = request.into_inner();
+        let trouble = self.trouble("read", name_of(&request.urn));
+        trouble.before().await?;
         let Some(found) = self.world.read(&request.id).map_err(refused)? else {
             return Ok(Response::new(ReadResponse::default()));
         };
@@ -100,8 +124,8 @@ impl ResourceProvider for Bench {
             serde_json::from_slice(&found).map_err(|error| refused(error.to_string()))?;
         let properties = Some(Struct::from_json(&json));
         let answer = ReadResponse {
-            id: request.id,
-            properties: properties.clone(),
+            id: trouble.id(request.id),
+            properties: trouble.properties(properties.clone()),
             inputs: properties,
             ..ReadResponse::default()
         };
@@ -110,14 +134,24 @@ impl ResourceProvider for Bench {
 
     async fn update(&self, request: Request<UpdateRequest>) -> Answer<UpdateResponse> {
         let request = request.into_inner();
-        if !request.preview {
-            self.world.update(&request.id, &content(request.news.as_ref())).await.map_err(refused)?;
+        if request.preview {
+            let answer = UpdateResponse { properties: request.news, ..UpdateResponse::default() };
+            return Ok(Response::new(answer));
         }
-        Ok(Response::new(UpdateResponse { properties: request.news, ..UpdateResponse::default() }))
+        let trouble = self.trouble("update", name_of(&request.urn));
+        trouble.before().await?;
+        self.world.update(&request.id, &content(request.news.as_ref())).await.map_err(refused)?;
+        trouble.after().await;
+        let properties = trouble.properties(request.news);
+        Ok(Response::new(UpdateResponse { properties, ..UpdateResponse::default() }))
     }
 
     async fn delete(&self, request: Request<DeleteRequest>) -> Answer<()> {
-        self.world.delete(&request.into_inner().id).await.map_err(refused)?;
+        let request = request.into_inner();
+        let trouble = self.trouble("delete", name_of(&request.urn));
+        trouble.before().await?;
+        self.world.delete(&request.id).await.map_err(refused)?;
+        trouble.after().await;
         Ok(Response::new(()))
     }
 
