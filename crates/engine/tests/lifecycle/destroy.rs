@@ -473,7 +473,7 @@ fn a_child_that_lost_its_parent_goes_as_a_target() {
 }
 
 #[test]
-fn a_target_that_got_a_child_since_goes_with_it_or_not_at_all() {
+fn a_target_that_got_a_child_since_is_refused_without_it() {
     let mut stack = Stack::new();
     stack
         .up(program(|p| async move {
@@ -484,15 +484,37 @@ fn a_target_that_got_a_child_since_goes_with_it_or_not_at_all() {
         .ok();
     let parent = stack.urn("parent");
     stack.options.targets = targets([&parent]);
-    // The snapshot stays sound, whatever becomes of the target.
+    let run = || {
+        program(|p| async move {
+            let parent = p.component("my:index:Top", "parent").register().await?;
+            let child = p.resource("pulumi:providers:pkgB", "child").parent(&parent.urn);
+            child.alias("urn:pulumi:dev::shop::pulumi:providers:pkgB::child").register().await?;
+            Ok(())
+        })
+    };
+    destroy_with(&mut stack, run()).failed("will be destroyed but was not specified in --target list.");
+    assert!(stack.find("parent").is_some() && stack.find("child").is_some());
+    stack.options.target_dependents = true;
+    destroy_with(&mut stack, run()).ok();
+    assert_eq!(stack.names(), ["shop-dev"]);
+}
+
+#[test]
+fn a_target_is_found_by_the_name_that_it_had() {
+    let mut stack = Stack::new();
+    stack.up(program(|p| async move { p.resource("pkgA:m:T", "a").register().await.map(|_| ()) })).ok();
+    stack.calls("pkgA");
+    let a = stack.urn("a");
+    stack.options.targets = targets([&a]);
     destroy_with(
         &mut stack,
         program(|p| async move {
-            let parent = p.component("my:index:Top", "parent").register().await?;
-            p.resource("pulumi:providers:pkgB", "child").parent(&parent.urn).register().await?;
-            Ok(())
+            let new = p.resource("pkgA:m:T", "new").alias("urn:pulumi:dev::shop::pkgA:m:T::a");
+            new.register().await.map(|_| ())
         }),
-    );
+    )
+    .ok();
+    assert_eq!((stack.effects("pkgA"), stack.names()), (vec!["delete new".into()], vec!["shop-dev".into()]));
 }
 
 #[test]
