@@ -173,7 +173,7 @@ impl Deployment {
         let mut refused = false;
         for gone in going {
             let urn = gone.known.urn();
-            if self.options.targets.contains(urn) {
+            if is_named(&self.world(), &self.options.targets, urn) {
                 continue;
             }
             refused = true;
@@ -261,18 +261,28 @@ impl Scope {
     }
 }
 
-/// The targets and everything that refers to them, children too, in the snapshot's order.
+/// The targets and everything that refers to them, children too, in the snapshot's order. What a destroy that runs the
+/// program keeps until its end counts as it is now and as it was.
 fn closure_of_dependents(world: &World, targets: &Targets) -> Vec<Arc<Known>> {
     let mut reached: HashSet<Urn> = HashSet::new();
     let mut found = Vec::new();
-    for known in &world.olds {
+    let kept = world.to_delete.iter().filter_map(|urn| world.news.get(urn));
+    for known in kept.chain(&world.olds) {
         let record = known.record();
-        if targets.contains(&record.urn) || references(record).any(|urn| reached.contains(&Urn::new(urn))) {
+        let refers = || references(record).any(|urn| reached.contains(&Urn::new(urn)));
+        if is_named(world, targets, &record.urn) || refers() {
+            let names = [world.aliases.get(&record.urn), world.aliased.get(&record.urn)];
+            reached.extend(names.into_iter().flatten().cloned());
             reached.insert(record.urn.clone());
             found.push(Arc::clone(known));
         }
     }
     found
+}
+
+/// Whether a resource is among the targets, by the name that it has or the one that it had.
+fn is_named(world: &World, targets: &Targets, urn: &Urn) -> bool {
+    targets.contains(urn) || world.aliases.get(urn).is_some_and(|old| targets.contains(old))
 }
 
 /// What the old states of failed and skipped resources refer to, directly or not: they still need it.

@@ -1,18 +1,21 @@
 //! Methods of components.
 
 use crate::deployment::Deployment;
+use crate::registry::reference;
 use crate::{CallAnswer, CallArguments, CallRequest, MonitorError};
-use drystone_model::{ResourceReference, Secret, Urn, Value, is_provider_type};
+use drystone_model::{Computed, Urn, Value, is_provider_type};
 use std::sync::Arc;
 
 impl Deployment {
     /// Runs a method of a component.
     pub(crate) async fn call(self: &Arc<Self>, request: CallRequest) -> Result<CallAnswer, MonitorError> {
-        let mut provider = self.provider_of_method(&request)?;
-        if provider.is_empty() {
-            let package = self.package(&request.token, &request.package)?;
-            provider = self.default_provider(&package, &request.token).await?;
-        }
+        let provider = match self.called_provider(&request)? {
+            Some(provider) => provider,
+            None => {
+                let package = self.package(&request.token, &request.package)?;
+                self.default_provider(&package, &request.token).await?
+            }
+        };
         let fail = |error: crate::ProviderError| {
             MonitorError::new(format!("call to function '{}' failed: {}", request.token, error.message))
         };
@@ -28,31 +31,41 @@ impl Deployment {
         Ok(answer)
     }
 
-    /// The provider that runs a method: the one that the program names, or that of the resource it belongs to; empty
-    /// for the default one. A method of a provider runs in that very provider.
-    fn provider_of_method(&self, request: &CallRequest) -> Result<String, MonitorError> {
-        let receiver = request.arguments.get("__self__").and_then(reference);
+    /// The provider that runs a method, where it is not the package's default: a provider's own methods run in itself,
+    /// those of a resource in the provider that it has.
+    fn called_provider(&self, request: &CallRequest) -> Result<Option<String>, MonitorError> {
+        let receiver = request.arguments.get("__self__").and_then(receiver);
         if is_provider_type(&request.token) {
-            let receiver = receiver
-                .ok_or_else(|| MonitorError::new("missing __self__ argument for provider method call"))?;
-            let id = receiver.id.as_deref().unwrap_or_default();
-            return Ok(format!("{}::{id}", receiver.urn));
+            let missing =
+                || MonitorError::new("missing __self__ argument for provider method call".to_owned());
+            let (urn, id) = receiver.ok_or_else(missing)?;
+            return Ok(Some(reference(&urn, &id)));
         }
         if !request.provider.is_empty() {
-            return Ok(request.provider.clone());
+            return Ok(Some(request.provider.clone()));
         }
-        let Some(receiver) = receiver else { return Ok(String::new()) };
-        let remembered = self.monitor.remembered();
-        Ok(remembered.goals.get(&receiver.urn).map(|goal| goal.provider.clone()).unwrap_or_default())
+        let Some((urn, _)) = receiver else { return Ok(None) };
+        let provider = self.monitor.remembered().provider_of(&urn);
+        let provider = provider.ok_or_else(|| MonitorError::new(format!("unknown resource {urn}")))?;
+        Ok(Some(provider).filter(|provider| !provider.is_empty()))
     }
 }
 
-/// The resource that a value refers to.
-fn reference(value: &Value) -> Option<&ResourceReference> {
-    match value {
-        Value::ResourceReference(reference) => Some(reference),
-        Value::Secret(Secret::Open(inner)) => reference(inner),
-        Value::Output(output) => output.value.as_ref().and_then(reference),
+/// The resource that a method is called on, and its id.
+fn receiver(value: &Value) -> Option<(Urn, String)> {
+    let mut value = value.clone();
+    value.lower_outputs();
+    let unknown = || Computed::String.sentinel().to_owned();
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(ToOwned::to_owned);
+    match value.revealed() {
+        Value::ResourceReference(reference) => {
+            let id = reference.id.unwrap_or_default();
+            Some((reference.urn, if id.is_empty() { unknown() } else { id }))
+        }
+        Value::Object(members) => {
+            let id = text(members.get("id")).unwrap_or_else(unknown);
+            Some((Urn::new(text(members.get("urn"))?), id))
+        }
         _ => None,
     }
 }

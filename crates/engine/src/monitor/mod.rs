@@ -62,6 +62,13 @@ struct Inherited {
     provider: String,
 }
 
+impl Remembered {
+    /// The provider that a resource of the program was registered with; empty for none.
+    pub(crate) fn provider_of(&self, urn: &Urn) -> Option<String> {
+        self.goals.get(urn).map(|goal| goal.provider.clone())
+    }
+}
+
 impl MonitorState {
     pub(crate) fn remembered(&self) -> MutexGuard<'_, Remembered> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)

@@ -421,3 +421,49 @@ fn a_renamed_resource_can_be_destroyed() {
     assert_eq!(stack.effects("pkgA"), ["delete b"]);
     assert!(stack.snapshot.resources.is_empty());
 }
+
+#[test]
+fn the_provider_of_a_resource_follows_a_rename_that_the_program_died_after() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            let own = p.resource("pulumi:providers:pkgA", "own").register().await?;
+            p.resource("pkgA:m:T", "a").provider(&own).register().await?;
+            Ok(())
+        }))
+        .ok();
+    let outcome = stack.up(program(|p| async move {
+        let own = p.resource("pulumi:providers:pkgA", "new");
+        own.alias("urn:pulumi:dev::shop::pulumi:providers:pkgA::own").register().await?;
+        Err(drystone_engine::MonitorError::new("something went bang"))
+    }));
+    outcome.failed("something went bang");
+    assert!(stack.resource("a").provider.contains("::new::"));
+}
+
+#[test]
+fn what_is_read_under_a_renamed_parent_is_not_there_twice() {
+    let run = |kind: &'static str, aliases: Vec<Alias>| {
+        program(move |p| {
+            let aliases = aliases.clone();
+            async move {
+                let top = p.component(kind, "top").options(|options| options.aliases = aliases);
+                let top = top.register().await?;
+                let read = drystone_engine::ReadRequest {
+                    type_token: "pkgA:m:T".to_owned(),
+                    name: "seen".to_owned(),
+                    id: "x".to_owned(),
+                    parent: top.urn,
+                    ..Default::default()
+                };
+                p.monitor.read(read).await.map(|_| ())
+            }
+        })
+    };
+    let mut stack = Stack::new();
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("x".to_owned(), Default::default());
+    stack.up(run("my:index:Top", Vec::new())).ok();
+    stack.up(run("my:index:Better", vec![spec("", "my:index:Top")])).ok();
+    assert_eq!(stack.names(), ["shop-dev", "top", "seen"]);
+    assert_eq!(stack.resource("seen").parent, stack.urn("top"));
+}

@@ -483,3 +483,59 @@ fn a_preview_constructs_too() {
     assert_eq!(outcome.count(Op::Create), 3);
     assert!(stack.providers["pkgA"].ids().is_empty());
 }
+
+/// A provider whose methods answer with how it is configured.
+fn answering() -> Stack {
+    let mut stack = Stack::new();
+    stack.providers.get_mut("pkgA").unwrap().call_with_config =
+        Some(Arc::new(|config| CallAnswer { properties: config, ..CallAnswer::default() }));
+    stack
+}
+
+/// Calls a method of a resource.
+async fn call(p: &P, token: &str, on: &Registered) -> Result<PropertyMap, MonitorError> {
+    let id = Some(on.id.clone());
+    let reference = ResourceReference { urn: on.urn.clone(), id, package_version: String::new() };
+    let call = CallRequest {
+        token: token.to_owned(),
+        arguments: map([("__self__", Value::ResourceReference(reference))]),
+        ..CallRequest::default()
+    };
+    Ok(p.monitor.call(call).await?.properties)
+}
+
+#[test]
+fn a_method_of_a_resource_runs_in_the_provider_that_the_resource_has() {
+    answering()
+        .up(program(|p| async move {
+            let own = p.resource("pulumi:providers:pkgA", "own").input("region", "eu").register().await?;
+            let a = p.resource("pkgA:m:T", "a").provider(&own).register().await?;
+            assert_eq!(call(&p, "pkgA:m:T/method", &a).await?, map([("region", "eu".into())]));
+            let b = p.resource("pkgA:m:T", "b").register().await?;
+            assert_eq!(call(&p, "pkgA:m:T/method", &b).await?, PropertyMap::new());
+            Ok(())
+        }))
+        .ok();
+}
+
+#[test]
+fn a_method_of_a_provider_runs_in_itself() {
+    answering()
+        .up(program(|p| async move {
+            let own = p.resource("pulumi:providers:pkgA", "own").input("region", "eu").register().await?;
+            assert_eq!(call(&p, "pulumi:providers:pkgA/method", &own).await?, map([("region", "eu".into())]));
+            Ok(())
+        }))
+        .ok();
+}
+
+#[test]
+fn a_method_of_something_that_nobody_registered_is_refused() {
+    answering()
+        .up(program(|p| async move {
+            let urn = Urn::new("urn:pulumi:dev::shop::pkgA:m:T::nobody");
+            let nobody = Registered { urn, ..Registered::default() };
+            call(&p, "pkgA:m:T/method", &nobody).await.map(|_| ())
+        }))
+        .failed("unknown resource urn:pulumi:dev::shop::pkgA:m:T::nobody");
+}

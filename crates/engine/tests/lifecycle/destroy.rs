@@ -366,3 +366,180 @@ fn the_replaced_half_of_an_interrupted_run_goes_too() {
     stack.destroy().ok();
     assert!(stack.snapshot.resources.is_empty() && stack.providers["pkgA"].ids().is_empty());
 }
+
+// Programs that moved things since: integrity is verified after every entry.
+
+#[test]
+fn a_resource_whose_new_parent_is_not_made_goes_under_its_old_name() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(
+            |p| async move { p.resource("pkgA:m:T", "a").input("size", 1).register().await.map(|_| ()) },
+        ))
+        .ok();
+    stack.calls("pkgA");
+    destroy_with(
+        &mut stack,
+        program(|p| async move {
+            let fresh = p.resource("pkgA:m:T", "fresh").register().await?;
+            let a = p.resource("pkgA:m:T", "a").input("size", 2).parent(&fresh.urn);
+            let a = a.alias("urn:pulumi:dev::shop::pkgA:m:T::a").register().await?;
+            assert_eq!(a.properties["size"], 1.into());
+            Ok(())
+        }),
+    )
+    .ok();
+    assert_eq!(stack.effects("pkgA"), ["delete a"]);
+    assert!(stack.snapshot.resources.is_empty());
+}
+
+#[test]
+fn a_provider_that_moved_under_a_new_component_goes_with_its_resources() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            let own = p.resource("pulumi:providers:pkgA", "own").register().await?;
+            p.resource("pkgA:m:T", "a").provider(&own).register().await?;
+            Ok(())
+        }))
+        .ok();
+    stack.calls("pkgA");
+    destroy_with(
+        &mut stack,
+        program(|p| async move {
+            let top = p.component("my:index:Top", "top").register().await?;
+            let own = p.resource("pulumi:providers:pkgA", "own").parent(&top.urn);
+            let own = own.alias("urn:pulumi:dev::shop::pulumi:providers:pkgA::own").register().await?;
+            p.resource("pkgA:m:T", "a").provider(&own).register().await?;
+            Ok(())
+        }),
+    )
+    .ok();
+    assert_eq!(stack.effects("pkgA"), ["delete a"]);
+    assert!(stack.snapshot.resources.is_empty());
+}
+
+#[test]
+fn a_provider_that_moved_deletes_what_the_program_does_not_name() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            let own = p.resource("pulumi:providers:pkgA", "own").register().await?;
+            p.resource("pkgA:m:T", "a").provider(&own).register().await?;
+            Ok(())
+        }))
+        .ok();
+    stack.calls("pkgA");
+    destroy_with(
+        &mut stack,
+        program(|p| async move {
+            let own = p.resource("pulumi:providers:pkgA", "new");
+            own.alias("urn:pulumi:dev::shop::pulumi:providers:pkgA::own").register().await?;
+            Ok(())
+        }),
+    )
+    .ok();
+    assert_eq!(stack.effects("pkgA"), ["delete a"]);
+    assert!(stack.snapshot.resources.is_empty());
+}
+
+#[test]
+fn a_child_that_lost_its_parent_goes_as_a_target() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            let parent = p.component("my:index:Parent", "parent").register().await?;
+            let child = p.component("my:index:Child", "child").parent(&parent.urn).register().await?;
+            p.resource("pkgA:m:T", "leaf").parent(&child.urn).register().await?;
+            Ok(())
+        }))
+        .ok();
+    stack.calls("pkgA");
+    let leaf = stack.urn("leaf");
+    stack.options.targets = targets([&leaf]);
+    destroy_with(
+        &mut stack,
+        program(|p| async move {
+            let child = p.component("my:index:Child", "child");
+            let child = child.alias("urn:pulumi:dev::shop::my:index:Parent$my:index:Child::child");
+            let child = child.register().await?;
+            p.resource("pkgA:m:T", "leaf").parent(&child.urn).register().await?;
+            Ok(())
+        }),
+    )
+    .ok();
+    assert_eq!(stack.effects("pkgA"), ["delete leaf"]);
+    assert!(stack.find("leaf").is_none() && stack.find("child").is_some());
+}
+
+#[test]
+fn a_target_that_got_a_child_since_is_refused_without_it() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            p.component("my:index:Top", "parent").register().await?;
+            p.resource("pulumi:providers:pkgB", "child").register().await?;
+            Ok(())
+        }))
+        .ok();
+    let parent = stack.urn("parent");
+    stack.options.targets = targets([&parent]);
+    let run = || {
+        program(|p| async move {
+            let parent = p.component("my:index:Top", "parent").register().await?;
+            let child = p.resource("pulumi:providers:pkgB", "child").parent(&parent.urn);
+            child.alias("urn:pulumi:dev::shop::pulumi:providers:pkgB::child").register().await?;
+            Ok(())
+        })
+    };
+    destroy_with(&mut stack, run()).failed("will be destroyed but was not specified in --target list.");
+    assert!(stack.find("parent").is_some() && stack.find("child").is_some());
+    stack.options.target_dependents = true;
+    destroy_with(&mut stack, run()).ok();
+    assert_eq!(stack.names(), ["shop-dev"]);
+}
+
+#[test]
+fn a_target_is_found_by_the_name_that_it_had() {
+    let mut stack = Stack::new();
+    stack.up(program(|p| async move { p.resource("pkgA:m:T", "a").register().await.map(|_| ()) })).ok();
+    stack.calls("pkgA");
+    let a = stack.urn("a");
+    stack.options.targets = targets([&a]);
+    destroy_with(
+        &mut stack,
+        program(|p| async move {
+            let new = p.resource("pkgA:m:T", "new").alias("urn:pulumi:dev::shop::pkgA:m:T::a");
+            new.register().await.map(|_| ())
+        }),
+    )
+    .ok();
+    assert_eq!((stack.effects("pkgA"), stack.names()), (vec!["delete new".into()], vec!["shop-dev".into()]));
+}
+
+#[test]
+fn old_halves_that_depend_on_each_other_go_in_order() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            let own = p.resource("pulumi:providers:pkgA", "own").register().await?;
+            let a = p.resource("pkgA:m:T", "a").provider(&own).register().await?;
+            p.resource("pkgA:m:T", "b").provider(&own).depends_on(&a.urn).register().await?;
+            Ok(())
+        }))
+        .ok();
+    let mut old = stack.resource("a").clone();
+    (old.delete, old.id) = (true, "a-0".to_owned());
+    let at = stack.snapshot.resources.iter().position(|resource| resource.urn.name() == "b").unwrap();
+    stack.snapshot.resources.insert(at, old);
+    stack.snapshot.resources.last_mut().unwrap().delete = true;
+    stack.calls("pkgA");
+    stack.options.refresh = drystone_engine::RefreshMode::First;
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("a-0".to_owned(), Default::default());
+    destroy_with(
+        &mut stack,
+        program(|p| async move { p.resource("pulumi:providers:pkgA", "own").register().await.map(|_| ()) }),
+    )
+    .ok();
+    assert!(stack.snapshot.resources.is_empty() && stack.providers["pkgA"].ids().is_empty());
+}

@@ -48,6 +48,8 @@ pub(crate) struct TestProvider {
     pub(crate) delete: Act<DeleteArguments, ()>,
     pub(crate) invoke: Act<(String, PropertyMap), Invoked>,
     pub(crate) call: ActLater<CallArguments, CallAnswer>,
+    /// Answers calls by how the provider is configured.
+    pub(crate) call_with_config: Option<Arc<dyn Fn(PropertyMap) -> CallAnswer + Send + Sync>>,
     pub(crate) construct: ActLater<ConstructArguments, Constructed>,
     pub(crate) parameterize: Act<ParameterizeArguments, (String, String)>,
     pub(crate) supports_autonaming: bool,
@@ -285,6 +287,10 @@ impl Provider for TestProvider {
     }
 
     async fn call(&self, arguments: CallArguments) -> Result<CallAnswer, ProviderError> {
+        if let Some(answer) = &self.call_with_config {
+            let config = self.config.lock().unwrap().clone();
+            return Ok(answer(config));
+        }
         match &self.call {
             Some(call) => call(arguments).await,
             None => Err(ProviderError::unimplemented("Call")),
