@@ -47,8 +47,8 @@ impl Deployment {
         };
         tokio::select! {
             biased;
-            () = work => {}
             () = watch => {}
+            () = work => {}
         }
         self.settle_stack_outputs().await;
         if let Err(error) = self.recorder.flush().await {

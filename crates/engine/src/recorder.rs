@@ -68,6 +68,11 @@ impl Recorder {
         Self { journal, queue: Mutex::new(queue), durable: tokio::sync::Mutex::new(0) }
     }
 
+    /// The states of the base that would have to be moved for a state to be recorded now.
+    pub(crate) fn needs_before(&self, record: &Resource) -> Vec<Arc<Known>> {
+        if self.is_recording() { self.queue().order.needs_before(record) } else { Vec::new() }
+    }
+
     /// Whether a state stands where others that are not to be touched need it.
     pub(crate) fn is_needed_where_it_stands(&self, place: Place) -> bool {
         matches!(place, Place::Base(index) if self.queue().order.is_moved(index))

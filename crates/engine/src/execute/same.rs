@@ -58,8 +58,17 @@ impl Deployment {
         }
     }
 
-    /// Leaves a resource where it stands that the operation is not about. Nothing is recorded.
+    /// Leaves a resource as it is that the operation is not about. It follows what the program registered before it,
+    /// with what it refers to; where that may still change in this run, it stays where it stands.
     pub(crate) async fn leave(self: &Arc<Self>, old: Arc<Known>) -> StepResult {
+        let waits = {
+            let world = self.world();
+            let needs = self.recorder.needs_before(old.record());
+            needs.iter().any(|known| self.is_targeted(&world, known.record()))
+        };
+        if !waits {
+            return self.carry_over(old).await;
+        }
         let state = match old.state(&self.vault) {
             Ok(state) => state,
             Err(message) => return Err(self.fail(old.urn(), message).into()),

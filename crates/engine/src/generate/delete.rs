@@ -4,7 +4,7 @@ use super::target::references;
 use crate::deployment::{Deployment, Stopped};
 use crate::execute::{Delete, DeleteReason, StepFailure};
 use crate::known::{Known, Place};
-use crate::world::World;
+use crate::world::{Decision, World};
 use crate::{Operation, Severity, Targets};
 use drystone_model::{ProviderReference, Urn};
 use std::collections::{HashMap, HashSet};
@@ -222,7 +222,9 @@ impl Deployment {
     fn staying(&self, going: &[Going]) -> Vec<Arc<Known>> {
         let world = self.world();
         let places: HashSet<Place> = going.iter().map(|gone| gone.known.place).collect();
-        let mut staying: Vec<Arc<Known>> = world.news.values().cloned().collect();
+        let made = |(urn, _): &(&Urn, &Arc<Known>)| !world.decided(urn, Decision::SkippedCreate);
+        let mut staying: Vec<Arc<Known>> =
+            world.news.iter().filter(made).map(|(_, known)| Arc::clone(known)).collect();
         staying.sort_by(|a, b| a.urn().cmp(b.urn()));
         let renewed =
             |known: &Known| world.news.contains_key(world.aliased.get(known.urn()).unwrap_or(known.urn()));

@@ -47,6 +47,12 @@ impl Order {
         self.moved.contains_key(&index)
     }
 
+    /// The base states that have to be moved before a state is recorded.
+    pub(super) fn needs_before(&mut self, state: &Resource) -> Vec<Arc<Known>> {
+        let found = self.to_move(state);
+        found.into_iter().filter_map(|index| self.base.get(index).cloned()).collect()
+    }
+
     /// The entries to write for one, in their order. `operation` gives numbers for those that move states.
     pub(super) fn arrange(&mut self, mut entry: Entry, mut operation: impl FnMut() -> i64) -> Vec<Entry> {
         for (old, new) in [
