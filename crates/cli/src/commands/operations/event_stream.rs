@@ -2,15 +2,9 @@
 
 use crate::display::EventStream;
 use crate::report::{Failure, Outcome};
-use drystone_plugins::process;
-use drystone_plugins::proto::pulumirpc::EventRequest;
-use drystone_plugins::proto::pulumirpc::events_client::EventsClient;
+use drystone_plugins::events;
 use std::thread::JoinHandle;
-use std::time::Duration;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-/// How long whoever serves the stream has to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Sends events from a thread of its own: the one that shows them must not wait, and the engine's may be waiting for
 /// that one.
@@ -27,19 +21,22 @@ pub(super) fn connect(address: &str) -> Outcome<Box<dyn EventStream>> {
     };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
-    let (sender, receiver) = unbounded_channel();
+    let (sender, mut receiver) = unbounded_channel();
     let (answer, connected) = std::sync::mpsc::channel();
     let target = address.to_owned();
     let thread = std::thread::Builder::new()
         .name("event-log".to_owned())
         .spawn(move || {
             runtime.block_on(async move {
-                match process::connect(&target, PATIENCE).await {
+                match events::EventStream::open(&target).await {
                     Err(error) => drop(answer.send(Err(error.to_string()))),
-                    Ok(channel) => {
+                    Ok(stream) => {
                         let _ = answer.send(Ok(()));
+                        while let Some(event) = receiver.recv().await {
+                            stream.send(event);
+                        }
                         // A reader that went away does not stop an operation.
-                        let _ = EventsClient::new(channel).stream_events(requests(receiver)).await;
+                        let _ = stream.close().await;
                     }
                 }
             });
@@ -50,13 +47,6 @@ pub(super) fn connect(address: &str) -> Outcome<Box<dyn EventStream>> {
         Ok(Err(reason)) => Err(failed(&reason)),
         Err(error) => Err(failed(&error)),
     }
-}
-
-/// Events as the stream takes them, until the last.
-fn requests(mut receiver: UnboundedReceiver<String>) -> impl futures::Stream<Item = EventRequest> {
-    futures::stream::poll_fn(move |context| {
-        receiver.poll_recv(context).map(|event| event.map(|event| EventRequest { event }))
-    })
 }
 
 impl EventStream for Stream {
