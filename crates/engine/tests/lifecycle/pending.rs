@@ -654,3 +654,61 @@ fn a_stack_without_pending_operations_is_not_rewritten() {
     let outcome = stack.up(pair()).ok();
     assert_eq!((outcome.entries, outcome.count(Op::Same)), (0, 3));
 }
+
+// The journal is lost at every entry in turn.
+
+/// Three resources in a row; another `kind` replaces the first two, the old ones going first.
+fn row(kind: &'static str) -> Arc<dyn Program> {
+    program(move |p| async move {
+        let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+        let b = p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+        p.resource("pkgA:m:T", "c").input_from("other", &b, "kind").register().await?;
+        Ok(())
+    })
+}
+
+/// Loses the journal of a run at every entry; afterwards clean runs must end where an undisturbed one does.
+fn lose_everywhere(before: Option<&'static str>, disturbed: impl Fn(&mut Stack) -> Outcome, ids: &[&str]) {
+    let diff = TestProvider::deleting_before_replacing_on(["kind"]).diff;
+    let mut losses = 0;
+    for at in 0.. {
+        let mut stack = Stack::with_provider("pkgA", TestProvider { diff: diff.clone(), ..by_name() });
+        if let Some(kind) = before {
+            stack.up(row(kind)).ok();
+        }
+        stack.journal_fails_at = Some(at);
+        let outcome = disturbed(&mut stack);
+        stack.journal_fails_at = None;
+        if outcome.report.ending == Ending::Succeeded {
+            break;
+        }
+        losses += 1;
+        assert!(matches!(outcome.report.ending, Ending::Unrecorded(_)), "at {at}");
+        disturbed(&mut stack).ok();
+        let settled = disturbed(&mut stack).ok();
+        assert_eq!(settled.steps(), [] as [&str; 0], "at {at}");
+        assert_eq!(
+            (stack.providers["pkgA"].ids(), pending(&stack).len()),
+            (ids.iter().map(|id| (*id).to_owned()).collect(), 0),
+            "at {at}"
+        );
+        let known = stack.snapshot.resources.iter().filter(|found| found.type_token == "pkgA:m:T").count();
+        assert_eq!(known, ids.len(), "at {at}");
+    }
+    assert!(losses > 5, "only {losses} entries");
+}
+
+#[test]
+fn a_creation_that_loses_its_journal_anywhere_is_finished_by_the_next_run() {
+    lose_everywhere(None, |stack| stack.up(row("x")), &["a", "b", "c"]);
+}
+
+#[test]
+fn a_replacement_that_loses_its_journal_anywhere_is_finished_by_the_next_run() {
+    lose_everywhere(Some("x"), |stack| stack.up(row("y")), &["a", "b", "c"]);
+}
+
+#[test]
+fn a_destroy_that_loses_its_journal_anywhere_is_finished_by_the_next_run() {
+    lose_everywhere(Some("x"), Stack::destroy, &[]);
+}
