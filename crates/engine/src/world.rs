@@ -122,6 +122,11 @@ impl World {
         self.by_urn.get(urn).and_then(|&index| self.olds.get(index))
     }
 
+    /// The live old state of a resource, under its name or the one that it had.
+    pub(crate) fn old_of(&self, urn: &Urn) -> Option<&Arc<Known>> {
+        self.old(urn).or_else(|| self.old(self.aliases.get(urn)?))
+    }
+
     /// The old state of a provider by its reference. A provider that was replaced may still be there, waiting to be
     /// deleted, beside the one that took its name.
     pub(crate) fn old_provider(&self, reference: &str) -> Option<&Arc<Known>> {

@@ -19,7 +19,7 @@ impl Deployment {
         let (known, old, decision) = {
             let world = self.world();
             let disposition = world.disposition(urn);
-            (world.news.get(urn).cloned(), world.old(urn).cloned(), disposition.decision)
+            (world.news.get(urn).cloned(), world.old_of(urn).cloned(), disposition.decision)
         };
         if decision == Some(Decision::SkippedCreate) {
             return Ok(());

@@ -11,6 +11,9 @@ use drystone_model::{
 use drystone_secrets::{CodecError, Manager, Nop, Reuse, Sealer, ValueText};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The states of a stack and the things of its world, with everything left out that differs from run to run.
+pub(crate) type Essence = (BTreeSet<String>, Vec<String>);
+
 /// Whether a state says that a thing exists which the stack owns.
 fn owns(resource: &Resource) -> bool {
     resource.custom
@@ -150,6 +153,13 @@ impl Stack {
                 wrongs.push(format!("{id} is in the state twice: {urns:?}"));
             }
         }
+        for resource in &self.snapshot.resources {
+            let outputs = open(&resource.outputs);
+            let leaked = open(&resource.inputs).into_iter().find(|(key, input)| {
+                input.is_secret() && outputs.get(key).is_some_and(|output| !output.is_secret())
+            });
+            wrongs.extend(leaked.map(|(key, _)| format!("S17: {} shows its secret {key}", resource.urn)));
+        }
         let external = self.snapshot.resources.iter().filter(|resource| resource.external);
         let external: BTreeSet<&str> = external.map(|resource| resource.id.as_str()).collect();
         let mut creating: BTreeMap<&Urn, usize> = BTreeMap::new();
@@ -213,7 +223,7 @@ impl Stack {
     }
 
     /// The end state and the world, with everything left out that differs from run to run.
-    pub(crate) fn essence(&self) -> (BTreeSet<String>, Vec<String>) {
+    pub(crate) fn essence(&self) -> Essence {
         let state = self.snapshot.resources.iter().map(essence_of).collect();
         let owned = self.world.things.values().filter(|thing| thing.owner == Owner::Stack);
         let mut things: Vec<String> = owned
@@ -238,7 +248,7 @@ fn essence_of(resource: &Resource) -> String {
         .collect();
     without_ids(&format!(
         "{} custom={} external={} delete={} parent={} provider={provider:?} dependencies={:?} of properties={properties:?} \
-         protect={} retain={} with={} replace with={:?} errors={:?} inputs={} outputs={}",
+         protect={} retain={} with={} replace with={:?} errors={:?} inputs={:?} outputs={:?}",
         resource.urn,
         resource.custom,
         resource.external,
@@ -250,9 +260,14 @@ fn essence_of(resource: &Resource) -> String {
         resource.deleted_with,
         sorted(&resource.replace_with),
         resource.init_errors,
-        resource.inputs.text(),
-        resource.outputs.text(),
+        shown(&resource.inputs),
+        shown(&resource.outputs),
     ))
+}
+
+/// What properties hold. Whether it is secret may depend on when it was last written, and is checked elsewhere.
+fn shown(properties: &Properties) -> BTreeMap<String, Value> {
+    open(properties).into_iter().map(|(key, value)| (key, value.revealed())).collect()
 }
 
 /// A text without ids: the numbers that they end with, and what follows `arn:`.

@@ -1,5 +1,6 @@
 //! One seed: a stack, a program that changes, operations that go wrong, and what must hold in the end.
 
+use crate::check::Essence;
 use crate::figures::Figures;
 use crate::invent::{Inventor, chance, drift, pick, restore_found, world};
 use crate::program::Spec;
@@ -280,14 +281,7 @@ impl Scenario {
         if with == without {
             return Ok(());
         }
-        let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect::<Vec<_>>();
-        Err(format!(
-            "the end with faults differs from that without:\n with {:#?}\n without {:#?}\n world with {:#?}\n world without {:#?}",
-            only(&with.0, &without.0),
-            only(&without.0, &with.0),
-            with.1,
-            without.1
-        ))
+        Err(format!("the end with faults differs from that without: {}", differences(&with, &without)))
     }
 
     /// Without faults the program is carried out, as its preview said; and then there is nothing more to do.
@@ -358,8 +352,10 @@ impl Scenario {
         if !loud.is_empty() {
             return Err(format!("{label}: it does not converge: {loud:#?}"));
         }
-        if stack.essence() != before {
-            return Err(format!("{label}: nothing was done, and the state changed"));
+        let after = stack.essence();
+        if after != before {
+            let changed = differences(&before, &after);
+            return Err(format!("{label}: nothing was done, and the state changed: {changed}"));
         }
         Ok(outcome)
     }
@@ -384,4 +380,16 @@ impl Scenario {
             things.iter().filter(|(_, thing)| thing.owner == Owner::Stack).map(|(id, _)| id).collect();
         if left.is_empty() { Ok(()) } else { Err(format!("the destruction left {left:?} in the world")) }
     }
+}
+
+/// What only one of two ends has.
+fn differences(one: &Essence, other: &Essence) -> String {
+    let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect::<Vec<_>>();
+    format!(
+        "{:#?}\n against {:#?}\n in worlds of {:#?}\n against {:#?}",
+        only(&one.0, &other.0),
+        only(&other.0, &one.0),
+        one.1,
+        other.1
+    )
 }
