@@ -4,9 +4,10 @@
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::print_stdout, reason = "what the scripts say is part of the test's output")]
 
-mod programs;
 mod harness;
+mod programs;
 
 use programs::peer;
 use std::ffi::OsStr;

@@ -49,7 +49,7 @@ impl Order {
 
     /// The base states that have to be moved before a state is recorded.
     pub(super) fn needs_before(&mut self, state: &Resource) -> Vec<Arc<Known>> {
-        let found = self.to_move(state);
+        let found = self.needed_before(state);
         found.into_iter().filter_map(|index| self.base.get(index).cloned()).collect()
     }
 
@@ -66,12 +66,12 @@ impl Order {
         if entry.kind == Kind::Success
             && let Some(state) = &entry.state
         {
-            for index in self.to_move(state) {
+            for index in self.needed_before(state) {
                 let operation = operation();
                 entries.push(Entry::new(Kind::Begin, 0, operation));
                 entries.push(self.move_out(index, operation));
             }
-            self.record(state.clone());
+            self.record(state);
         }
         self.follow(&entry);
         entries.extend(self.in_place(entry));
@@ -108,7 +108,7 @@ impl Order {
         }
     }
 
-    fn record(&mut self, state: Resource) {
+    fn record(&mut self, state: &Resource) {
         if is_provider_type(&state.type_token) {
             self.recorded.insert(format!("{}::{}", state.urn, state.id));
         }
@@ -116,7 +116,7 @@ impl Order {
     }
 
     /// The base states that have to stand before a state, each after what it refers to itself.
-    fn to_move(&mut self, state: &Resource) -> Vec<usize> {
+    fn needed_before(&mut self, state: &Resource) -> Vec<usize> {
         let mut order = Vec::new();
         let mut seen: HashSet<usize> = HashSet::new();
         let mut pending: Vec<(usize, bool)> = self.missing(state).into_iter().map(|at| (at, false)).collect();
@@ -171,7 +171,7 @@ impl Order {
         let mut entry = Entry::new(Kind::Success, 0, operation);
         entry.remove_old = i64::try_from(index).ok();
         if !state.delete {
-            self.record(state.clone());
+            self.record(&state);
         }
         entry.state = Some(state);
         self.moved.insert(index, operation);
