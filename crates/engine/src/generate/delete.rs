@@ -202,8 +202,11 @@ impl Deployment {
                 Some(provider) => provider == reference,
                 None => disappears && edge.urn == record.urn.as_str(),
             };
-            let Some(by) = staying.iter().find(|known| drystone_model::edges(known.record()).any(needs))
-            else {
+            // Views go with what they are views of.
+            let needed_by = |known: &&Arc<Known>| {
+                known.record().view_of != record.urn && drystone_model::edges(known.record()).any(needs)
+            };
+            let Some(by) = staying.iter().find(needed_by) else {
                 continue;
             };
             refused = true;

@@ -6,6 +6,7 @@ use crate::harness::{
 use drystone_engine::{
     Failed, HookCall, HookMoment, HookRegistration, MonitorError, Program, PropertyMap, ProviderError,
 };
+use drystone_model::Number;
 use std::sync::{Arc, Mutex};
 
 const ALL: [HookMoment; 6] = [
@@ -88,7 +89,7 @@ fn a_hook_is_told_inputs_and_outputs_as_far_as_they_are_there() {
     }
     let calls = calls.lock().unwrap();
     let size = |map: &Option<PropertyMap>| {
-        map.as_ref().map_or(0, |map| map["size"].as_number().and_then(|size| size.as_i64()).unwrap())
+        map.as_ref().map_or(0, |map| map["size"].as_number().and_then(Number::as_i64).unwrap())
     };
     let told: Vec<_> = calls
         .iter()

@@ -251,12 +251,12 @@ fn a_destroy_with_the_program_does_not_ask_about_what_is_not_there() {
 }
 
 /// A program with a component, and beneath it `child`; asks something that depends on the component.
-fn component(p_child_custom_parent: bool, log: &Log) -> Arc<dyn Program> {
+fn component(custom_parent: bool, log: &Log) -> Arc<dyn Program> {
     let log = log.clone();
     program(move |p| {
         let log = log.clone();
         async move {
-            let parent = match p_child_custom_parent {
+            let parent = match custom_parent {
                 true => p.resource("pkgA:m:T", "parent").register().await?,
                 false => p.component("m:m:C", "parent").register().await?,
             };

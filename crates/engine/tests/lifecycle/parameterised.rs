@@ -281,3 +281,22 @@ fn something_whose_extension_is_lost_cannot_be_deleted() {
     stack.destroy().failed("not found in snapshot");
     assert!(stack.find("x").is_some());
 }
+
+#[test]
+fn something_imported_keeps_its_extension() {
+    let (mut stack, log) = stack();
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("real".into(), drystone_engine::PropertyMap::new());
+    stack
+        .up(program(|p| async move {
+            let package = p.monitor.register_package(extension("x")).await?;
+            let mut resource = p.resource("pkgA:m:T", "a");
+            resource.request.package.reference = package;
+            resource.options(|options| options.import_id = "real".into()).register().await?;
+            Ok(())
+        }))
+        .ok();
+    assert!(!stack.resource("a").extension_ref.is_empty());
+    log.take();
+    stack.destroy().ok();
+    assert_eq!(log.take(), ["extend x by blob of x"]);
+}

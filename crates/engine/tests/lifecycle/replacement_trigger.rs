@@ -2,7 +2,7 @@
 
 use crate::harness::{Stack, program, unknown};
 use drystone_engine::Program;
-use drystone_model::{Output, Value};
+use drystone_model::{Json, Output, Value};
 use std::sync::Arc;
 
 fn triggered(trigger: impl Into<Option<Value>>) -> Arc<dyn Program> {
@@ -82,7 +82,7 @@ fn outputs_count_by_what_they_hold() {
 fn the_state_keeps_it_and_keeps_secrets_secret() {
     let mut stack = Stack::new();
     stack.up(triggered(Value::from("one"))).ok();
-    assert_eq!(stack.resource("a").replacement_trigger.as_ref().map(|json| json.text()), Some("\"one\""));
+    assert_eq!(stack.resource("a").replacement_trigger.as_ref().map(Json::text), Some("\"one\""));
     stack.up(triggered(Value::secret("one".into()))).ok();
     let kept = stack.resource("a").replacement_trigger.clone().unwrap();
     assert!(kept.text().contains("ciphertext"));

@@ -140,7 +140,7 @@ async fn at_once(p: P, size: i64) -> ProgramResult {
         let p = p.clone();
         async move {
             let mut resource = p.resource("pkgA:m:T", &format!("r{index:02}"));
-            if index % 3 == 0 {
+            if index.is_multiple_of(3) {
                 resource = resource.input("size", size);
             }
             let first = resource.register().await?;

@@ -4,8 +4,8 @@ use crate::harness::{
     Outcome, Stack, TestProvider, ViewDesk, diff_by_keys, program, refresh_first, view, view_step,
 };
 use drystone_engine::{
-    AppliedState, Op, Operation, Program, PropertyMap, ProviderError, ReadState, Severity, State, ViewState,
-    ViewStep,
+    Alias, AppliedState, Op, Operation, Program, PropertyMap, ProviderError, ReadState, Severity, State,
+    ViewState, ViewStep,
 };
 use drystone_model::Value;
 use std::sync::Arc;
@@ -457,4 +457,123 @@ fn an_imported_resource_brings_its_views() {
         }))
         .ok();
     assert_eq!(stack.names(), ["shop-dev", "a", "v"]);
+}
+
+#[test]
+fn views_follow_an_owner_that_got_another_name() {
+    let (mut stack, _) = viewing_stack();
+    stack.up(one(1)).ok();
+    let before = stack.urn("a");
+    let renamed = |size: i64| {
+        let before = before.clone();
+        program(move |p| {
+            let before = before.clone();
+            async move {
+                let c = p.component("m:m:C", "c").register().await?;
+                let renamed = p.resource("pkgA:m:T", "renamed").parent(&c.urn).input("size", size);
+                renamed.options(|options| options.aliases = vec![Alias::Urn(before)]).register().await?;
+                Ok(())
+            }
+        })
+    };
+    stack.up(renamed(1)).ok();
+    let owner = stack.urn("renamed");
+    assert_eq!((&stack.resource("a-child").view_of, &stack.resource("a-child").parent), (&owner, &owner));
+    assert_eq!(stack.resource("a-child").urn.qualified_type(), "m:m:C$pkgA:m:T$pkgA:m:View");
+    stack.up(renamed(2)).ok();
+    assert_eq!(stack.names(), ["shop-dev", "c", "renamed", "a-child"]);
+}
+
+#[test]
+fn an_owner_that_is_renamed_and_updated_at_once_keeps_one_of_each_view() {
+    let (mut stack, _) = viewing_stack();
+    stack.up(one(1)).ok();
+    let before = stack.urn("a");
+    stack
+        .up(program(move |p| {
+            let before = before.clone();
+            async move {
+                let renamed = p.resource("pkgA:m:T", "renamed").input("size", 2);
+                renamed.options(|options| options.aliases = vec![Alias::Urn(before)]).register().await?;
+                Ok(())
+            }
+        }))
+        .ok();
+    assert_eq!(stack.names(), ["shop-dev", "renamed", "a-child"]);
+    assert_eq!(stack.resource("a-child").outputs.text(), r#"{"result":2}"#);
+    stack.destroy().ok();
+    assert!(stack.snapshot.resources.is_empty());
+}
+
+#[test]
+fn the_views_of_something_untargeted_stay() {
+    let (mut stack, _) = viewing_stack();
+    let two = |size: i64| {
+        program(move |p| async move {
+            p.resource("pkgA:m:T", "a").input("size", size).register().await?;
+            p.resource("pkgA:m:T", "b").input("size", size).register().await?;
+            Ok(())
+        })
+    };
+    stack.up(two(1)).ok();
+    stack.options.targets = drystone_engine::Targets::new(["**::b"]);
+    let outcome = stack.up(two(2)).ok();
+    assert_eq!(outcome.steps(), ["update b", "update b-child"]);
+    assert_eq!(stack.resource("a-child").outputs.text(), r#"{"result":1}"#);
+    stack.options.targets = drystone_engine::Targets::new(["**::a"]);
+    stack.options.target_dependents = true;
+    stack.destroy().ok();
+    let mut names = stack.names();
+    names.sort();
+    assert_eq!(names, ["b", "b-child", "shop-dev"]);
+}
+
+#[test]
+fn a_replacement_that_deletes_first_takes_the_views_along() {
+    let (mut stack, _) = viewing_stack();
+    stack.providers.get_mut("pkgA").unwrap().diff =
+        Some(Arc::new(|arguments| Ok(diff_by_keys(&arguments, &["kind"], true))));
+    stack.up(replaced("x")).ok();
+    let outcome = stack.up(replaced("y")).ok();
+    assert_eq!(
+        outcome.steps(),
+        ["delete a-child", "delete-replaced a", "replace a", "create-replacement a", "create a-child"]
+    );
+    assert_eq!(stack.names(), ["shop-dev", "a", "a-child"]);
+}
+
+#[test]
+fn a_destroy_with_the_program_deletes_views() {
+    let (mut stack, _) = viewing_stack();
+    stack.up(one(1)).ok();
+    let outcome = stack.destroy_with(one(1)).ok();
+    assert!(outcome.steps().contains(&"delete a-child".to_owned()));
+    assert!(stack.snapshot.resources.is_empty());
+}
+
+#[test]
+fn a_refresh_with_the_program_moves_views_behind_their_owner() {
+    let (mut stack, desk) = viewing_stack();
+    stack.up(one(1)).ok();
+    publishing_on_read(&mut stack, &desk, |old| {
+        let new = view(&old.name, 5);
+        vec![view_step(Op::Update, Some(old), Some(new)), view_step(Op::Create, None, Some(view("found", 6)))]
+    });
+    let outcome = stack.refresh_with(one(1)).ok();
+    assert_eq!((outcome.count(Op::Update), outcome.count(Op::Create)), (1, 1));
+    assert_eq!(stack.resource("a-child").outputs.text(), r#"{"result":5}"#);
+    assert_eq!(stack.resource("found").view_of, stack.urn("a"));
+}
+
+#[test]
+fn secrets_in_views_are_sealed() {
+    let (mut stack, _) = viewing_stack();
+    stack
+        .up(program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("size", Value::secret(1.into())).register().await?;
+            Ok(())
+        }))
+        .ok();
+    let child = stack.resource("a-child");
+    assert!(child.inputs.text().contains("ciphertext") && child.outputs.text().contains("ciphertext"));
 }
