@@ -26,7 +26,7 @@ pub(super) struct Cost {
 
 impl Cost {
     /// Several runs as one: the median of each.
-    pub(super) fn median(costs: Vec<Self>) -> Option<Self> {
+    pub(super) fn median(costs: &[Self]) -> Option<Self> {
         fn middle<T: Ord + Copy>(mut values: Vec<T>) -> Option<T> {
             values.sort_unstable();
             values.get(values.len() / 2).copied()

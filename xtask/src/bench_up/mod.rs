@@ -109,7 +109,7 @@ fn measured(site: &Site, repetitions: usize) -> Result<Vec<(Step, Cost)>, Failur
     let steps: Vec<Step> = rounds.first().into_iter().flatten().map(|(step, _)| *step).collect();
     let of = |step: Step| {
         let costs = rounds.iter().flatten().filter(|(which, _)| *which == step).map(|(_, cost)| *cost);
-        Cost::median(costs.collect())
+        Cost::median(&costs.collect::<Vec<_>>())
     };
     Ok(steps.into_iter().filter_map(|step| Some((step, of(step)?))).collect())
 }

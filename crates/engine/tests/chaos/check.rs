@@ -276,7 +276,7 @@ fn without_ids(text: &str) -> String {
     for (index, part) in text.split("arn:").enumerate() {
         let part = match index {
             0 => part,
-            _ => &part[part.find(|c: char| c == '"' || c == '\\').unwrap_or(part.len())..],
+            _ => &part[part.find(['"', '\\']).unwrap_or(part.len())..],
         };
         let mut skipping = false;
         for c in part.chars() {

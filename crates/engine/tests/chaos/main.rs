@@ -3,7 +3,7 @@
 //! `DRYSTONE_SEED=123 cargo test -p drystone-engine --test chaos` runs one seed and tells its story;
 //! `DRYSTONE_CHAOS_SEEDS=100000` runs that many.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod check;
 mod figures;
