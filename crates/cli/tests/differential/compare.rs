@@ -60,7 +60,12 @@ pub(crate) fn alike(name: &'static str, case: &Case) {
         let mut found = compare(name, stock, ours);
         found.retain(|difference| match differences::permitted(difference) {
             Some(permitted) => {
-                println!("{name}: {}: {}", difference.path.join(" / "), permitted.reason);
+                println!(
+                    "{name}: after `{}`: {}: {}",
+                    difference.command,
+                    difference.path.join(" / "),
+                    permitted.reason
+                );
                 false
             }
             None => true,
@@ -238,7 +243,7 @@ mod tests {
                 { "urn": b, "id": "b", "provider": reference, "dependencies": [a] },
             ],
         }});
-        let (state, preview) = normal::state_and_preview(export, Value::Null);
+        let (state, preview) = normal::state_and_preview(&export, Value::Null);
         let calls = calls
             .iter()
             .map(|(method, name)| {

@@ -8,6 +8,7 @@
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::print_stdout, reason = "permitted differences are part of the output")]
 
 mod case;
 mod cases;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// A state, and a preview that may speak of its resources.
 ///
 /// Resources and preview steps are keyed by their URN, so that a difference is named by it.
-pub(crate) fn state_and_preview(export: Value, preview: Value) -> (Value, Value) {
-    let ids = random_ids(&export);
+pub(crate) fn state_and_preview(export: &Value, preview: Value) -> (Value, Value) {
+    let ids = random_ids(export);
     let deployment = &export["deployment"];
     let mut state = Map::new();
     state.insert("version".to_owned(), export["version"].clone());

@@ -78,7 +78,8 @@ impl Side {
 
     /// Makes the stack, or copies it from the first case with the same CLI: deriving its key takes long.
     fn init_stack(&self, binary: &Path) {
-        static MADE: Mutex<Vec<(PathBuf, Vec<(&str, Vec<u8>)>)>> = Mutex::new(Vec::new());
+        type Files = Vec<(&'static str, Vec<u8>)>;
+        static MADE: Mutex<Vec<(PathBuf, Files)>> = Mutex::new(Vec::new());
         const FILES: [&str; 3] =
             ["project/Pulumi.dev.yaml", "state/.pulumi/meta.yaml", "state/.pulumi/stacks/shop/dev.json"];
         let mut made = MADE.lock().unwrap();
@@ -258,7 +259,7 @@ impl Side {
             "{}: {arguments:?} ended with {code}\n{printed}",
             self.folder.display()
         );
-        let (state, preview) = normal::state_and_preview(self.export(), preview);
+        let (state, preview) = normal::state_and_preview(&self.export(), preview);
         Observed {
             command: arguments.join(" "),
             code,
