@@ -14,8 +14,6 @@ use std::sync::{Condvar, Mutex};
 #[derive(Debug, Clone)]
 pub(crate) struct Difference {
     pub(crate) case: &'static str,
-    /// The command after which it was seen.
-    pub(crate) command: String,
     /// What differs: `state`, `calls`, … and the keys down to it.
     pub(crate) path: Vec<String>,
     pub(crate) stock: Value,
@@ -145,13 +143,7 @@ fn compare(case: &'static str, stock: &Observed, ours: &Observed) -> Vec<Differe
         ("world", &stock.world, &ours.world),
     ] {
         descend(&mut vec![what.to_owned()], theirs, ours, &mut |path, theirs, ours| {
-            found.push(Difference {
-                case,
-                command: stock.command.clone(),
-                path: path.to_vec(),
-                stock: theirs.clone(),
-                ours: ours.clone(),
-            });
+            found.push(Difference { case, path: path.to_vec(), stock: theirs.clone(), ours: ours.clone() });
         });
     }
     found

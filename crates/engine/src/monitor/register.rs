@@ -44,7 +44,11 @@ impl Deployment {
         let mut extension = None;
         if is_provider_type(&request.type_token) {
             self.describe_provider(&mut request)?;
-        } else if request.custom || request.remote {
+        }
+        if is_provider_type(&request.type_token) || !(request.custom || request.remote) {
+            // Providers and local components are nobody's, whatever the program names for what is inside of them.
+            request.provider.clear();
+        } else {
             let package = self.package(&request.type_token, &request.package)?;
             if request.provider.is_empty() {
                 request.provider = self.default_provider(&package, &request.type_token).await?;

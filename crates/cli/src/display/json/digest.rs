@@ -115,8 +115,9 @@ impl Digest {
             self.refreshing.insert(step.urn.clone());
         }
         let mut made = self.step(step, step.op);
-        // One that changes nothing has no outputs yet when it begins.
-        if let Some(state) = made.new_state.as_mut().filter(|_| step.op == Op::Same) {
+        // One that goes on from an old state has neither id nor outputs yet when it begins.
+        if let Some(state) = made.new_state.as_mut().filter(|_| matches!(step.op, Op::Same | Op::Update)) {
+            state.id = Default::default();
             state.outputs = Properties::default();
         }
         self.steps.push(made);

@@ -172,11 +172,11 @@ fn step_shape(step: &StepEvent, op: Op) -> StepShape<'_> {
     StepShape { metadata: metadata(step, op), planning: step.planning }
 }
 
-/// What is known of a step when it begins. One that changes nothing has no outputs yet.
+/// What is known of a step when it begins. One that goes on from an old state has neither id nor outputs yet.
 fn begun(step: &StepEvent) -> StepShape<'_> {
     let mut shape = step_shape(step, step.op);
-    if let Some(new) = shape.metadata.new.as_mut().filter(|_| step.op == Op::Same) {
-        new.without_outputs();
+    if let Some(new) = shape.metadata.new.as_mut().filter(|_| matches!(step.op, Op::Same | Op::Update)) {
+        new.as_begun();
     }
     shape
 }

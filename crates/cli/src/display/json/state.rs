@@ -69,8 +69,9 @@ impl<'s> EventState<'s> {
         }
     }
 
-    /// Leaves the outputs out.
-    pub(super) fn without_outputs(&mut self) {
+    /// Leaves the id and the outputs out.
+    pub(super) fn as_begun(&mut self) {
+        self.id = "";
         self.outputs = blinded(&PropertyMap::new());
     }
 }
