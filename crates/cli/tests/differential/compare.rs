@@ -60,7 +60,7 @@ pub(crate) fn alike(name: &'static str, case: &Case) {
             Some(permitted) => {
                 println!(
                     "{name}: after `{}`: {}: {}",
-                    difference.command,
+                    stock.command,
                     difference.path.join(" / "),
                     permitted.reason
                 );

@@ -73,6 +73,10 @@ fn unknown_type(urn: &Urn) -> ProviderError {
 
 #[async_trait]
 impl Provider for Builtin {
+    async fn schema(&self, _: Option<crate::Parameterization>) -> Result<String, ProviderError> {
+        Ok(include_str!("schema.json").to_owned())
+    }
+
     async fn check(&self, arguments: CheckArguments) -> Result<Checked, ProviderError> {
         match arguments.urn.type_token() {
             STACK_REFERENCE => {
