@@ -39,6 +39,11 @@ impl Sandbox {
         self.variables.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Takes a variable back.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.variables.retain(|(known, _)| known != name);
+    }
+
     /// The project's folder.
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project")

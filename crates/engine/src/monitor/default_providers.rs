@@ -22,8 +22,7 @@ impl Deployment {
             let mut defaults = self.monitor.defaults.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(defaults.entry(key).or_default())
         };
-        let made = cell.get_or_try_init(|| self.register_default(descriptor)).await?;
-        Ok(made.clone())
+        cell.get_or_init(|| self.register_default(descriptor)).await.clone()
     }
 
     async fn register_default(

@@ -31,8 +31,10 @@ use tokio::sync::OnceCell;
 #[derive(Debug, Default)]
 pub(crate) struct MonitorState {
     remembered: Mutex<Remembered>,
-    /// Default providers by package.
-    defaults: Mutex<HashMap<String, Arc<OnceCell<String>>>>,
+    /// Default providers by package. One that could not be made is not tried again.
+    defaults: Mutex<HashMap<String, Arc<OnceCell<Result<String, MonitorError>>>>>,
+    /// Extensions that providers have been given.
+    extended: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
     pub(crate) tracker: tracker::Tracker,
     finished: AtomicBool,
     released: AtomicBool,

@@ -99,8 +99,8 @@ impl Deployment {
     ) -> Result<(), String> {
         let key = format!("extension {provider} {reference}");
         let cell = {
-            let mut defaults = self.monitor.defaults.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(defaults.entry(key).or_default())
+            let mut extended = self.monitor.extended.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(extended.entry(key).or_default())
         };
         let extended = cell.get_or_try_init(|| async {
             let urn = reference_urn(provider).unwrap_or_default();
@@ -113,8 +113,7 @@ impl Deployment {
                     extension.name
                 ));
             }
-            self.keep_extension(reference, extension).await?;
-            Ok(String::new())
+            self.keep_extension(reference, extension).await
         });
         extended.await.map(|_| ())
     }

@@ -89,7 +89,7 @@ pub enum StartError {
         printed: String,
     },
     /// Nobody answers at the port that it said.
-    #[error("the plugin {plugin} does not answer{}", Printed(printed))]
+    #[error("the plugin {plugin} does not answer: {source}{}", Printed(printed))]
     Unreachable {
         /// The plugin.
         plugin: String,

@@ -1,6 +1,6 @@
 //! Checking, comparing and giving a provider's own configuration.
 
-use super::{GrpcProvider, ask, echo, failure, lifecycle};
+use super::{GrpcProvider, ask, echo, failure, lifecycle, unanswered};
 use crate::proto::pulumirpc as rpc;
 use crate::wire::{Accepts, Encoding, Properties};
 use drystone_engine::{CheckArguments, Checked, ConfigureArguments, Diff, DiffArguments, ProviderError};
@@ -102,7 +102,7 @@ impl GrpcProvider {
         };
         self.session.begin();
         let (trace, client, session) = (self.trace.clone(), self.client.clone(), self.session.clone());
-        let name = self.options.name.clone();
+        let (name, process) = (self.options.name.clone(), self.process());
         tokio::spawn(async move {
             let sent = ask(
                 &trace,
@@ -111,7 +111,7 @@ impl GrpcProvider {
                 request,
                 |mut client, request| async move { client.configure(request).await },
             );
-            match sent.await {
+            match unanswered::answer(&process, sent).await {
                 Ok(answer) => session.configured(Ok(&answer)),
                 Err(status) => session.configured(Err(failure::describe_configure(&status, &name))),
             }

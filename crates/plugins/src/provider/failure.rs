@@ -1,5 +1,6 @@
 //! What a provider's errors mean.
 
+use super::unanswered::Gone;
 use crate::proto::{pulumirpc as rpc, rpc::Status as Details};
 use drystone_engine::{ProviderError, ProviderErrorKind};
 use prost::Message;
@@ -13,7 +14,9 @@ pub(super) fn describe(status: &Status, name: &str) -> ProviderError {
     if let Some(cause) = details::<rpc::ErrorCause>(status, "pulumirpc.ErrorCause").into_iter().next() {
         message = format!("{message}: {}", cause.message);
     }
-    if lost(status) {
+    if let Some(gone) = status.source().and_then(|source| source.downcast_ref::<Gone>()) {
+        message = format!("the provider '{name}' {gone}");
+    } else if lost(status) {
         message = format!("the provider '{name}' ended or stopped answering ({message})");
     } else if message.is_empty() {
         message = status.code().description().to_owned();
@@ -76,7 +79,7 @@ fn kind(status: &Status) -> ProviderErrorKind {
 }
 
 /// Whether the connection broke, rather than the provider having answered.
-fn lost(status: &Status) -> bool {
+pub(super) fn lost(status: &Status) -> bool {
     status.source().is_some() || status.code() == Code::Unavailable
 }
 

@@ -96,9 +96,12 @@ impl GrpcProvider {
             resource_status_token: arguments.status_token,
         };
         let (id, live, incomplete, refresh_before_update) = match self
-            .ask("/pulumirpc.ResourceProvider/Create", request, |mut client, request| async move {
-                client.create(request).await
-            })
+            .ask_within(
+                arguments.timeout,
+                "/pulumirpc.ResourceProvider/Create",
+                request,
+                |mut client, request| async move { client.create(request).await },
+            )
             .await
         {
             Ok(answer) => (answer.id, answer.properties, Vec::new(), answer.refresh_before_update),
@@ -144,9 +147,12 @@ impl GrpcProvider {
             old_views: views(protocol, &arguments.old_views)?,
         };
         let (live, incomplete, refresh_before_update) = match self
-            .ask("/pulumirpc.ResourceProvider/Update", request, |mut client, request| async move {
-                client.update(request).await
-            })
+            .ask_within(
+                arguments.timeout,
+                "/pulumirpc.ResourceProvider/Update",
+                request,
+                |mut client, request| async move { client.update(request).await },
+            )
             .await
         {
             Ok(answer) => (answer.properties, Vec::new(), answer.refresh_before_update),
@@ -198,9 +204,12 @@ impl GrpcProvider {
             old_views: views(protocol, &arguments.old_views)?,
         };
         let (answer, incomplete) = match self
-            .ask("/pulumirpc.ResourceProvider/Read", request, |mut client, request| async move {
-                client.read(request).await
-            })
+            .ask_within(
+                arguments.timeout,
+                "/pulumirpc.ResourceProvider/Read",
+                request,
+                |mut client, request| async move { client.read(request).await },
+            )
             .await
         {
             Ok(answer) => (answer, Vec::new()),
@@ -246,9 +255,12 @@ impl GrpcProvider {
             resource_status_token: arguments.status_token,
             old_views: views(protocol, &arguments.old_views)?,
         };
-        self.ask("/pulumirpc.ResourceProvider/Delete", request, |mut client, request| async move {
-            client.delete(request).await
-        })
+        self.ask_within(
+            arguments.timeout,
+            "/pulumirpc.ResourceProvider/Delete",
+            request,
+            |mut client, request| async move { client.delete(request).await },
+        )
         .await
         .map(drop)
         .map_err(|status| self.failure(&status))

@@ -11,10 +11,13 @@ mod lifecycle;
 mod session;
 #[cfg(test)]
 mod tests;
+mod unanswered;
 
 pub(crate) use lifecycle::property_diff;
+pub use unanswered::GRACE;
 
 use crate::monitor::Endpoint;
+use crate::process::Plugin;
 use crate::proto::pulumirpc as rpc;
 use crate::trace::Trace;
 use async_trait::async_trait;
@@ -26,7 +29,9 @@ use drystone_engine::{
 use prost::Message;
 use rpc::resource_provider_client::ResourceProviderClient;
 use session::Session;
-use std::{any::Any, fmt, path::PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use std::{fmt, path::PathBuf};
 use tonic::transport::Channel;
 use tonic::{Response, Status};
 
@@ -43,6 +48,8 @@ pub struct ProviderOptions {
     pub disable_preview: bool,
     /// The version to answer with instead of its own, for plugins that were built from source.
     pub version: Option<String>,
+    /// How long it may take beyond the time limit of an operation before it is given up.
+    pub grace: Duration,
 }
 
 /// A provider in another process.
@@ -51,8 +58,8 @@ pub struct GrpcProvider {
     client: ResourceProviderClient<Channel>,
     session: Session,
     trace: Trace,
-    /// What must live as long as the provider, such as its process.
-    _process: Box<dyn Any + Send + Sync>,
+    /// Its process, which ends with it.
+    process: Option<Arc<Plugin>>,
 }
 
 impl fmt::Debug for GrpcProvider {
@@ -66,13 +73,14 @@ impl GrpcProvider {
     pub async fn connect(
         channel: Channel,
         options: ProviderOptions,
-        process: Box<dyn Any + Send + Sync>,
+        process: Option<Plugin>,
     ) -> Result<Self, ProviderError> {
         let client = ResourceProviderClient::new(channel)
             .max_decoding_message_size(crate::LARGEST_MESSAGE)
             .max_encoding_message_size(crate::LARGEST_MESSAGE);
         let trace = Trace::client(options.endpoint.log(), "resource", &options.name);
-        let provider = Self { options, client, session: Session::default(), trace, _process: process };
+        let provider =
+            Self { options, client, session: Session::default(), trace, process: process.map(Arc::new) };
         provider.handshake().await?;
         if provider.options.directory.is_none() {
             provider.attach().await?;
@@ -92,7 +100,34 @@ impl GrpcProvider {
         A: Message,
         F: Future<Output = Result<Response<A>, Status>>,
     {
-        ask(&self.trace, self.client.clone(), method, request, send).await
+        let call = ask(&self.trace, self.client.clone(), method, request, send);
+        unanswered::answer(&self.process(), call).await
+    }
+
+    /// Makes a call that has a time limit in seconds; 0 is none.
+    async fn ask_within<Q, A, F>(
+        &self,
+        limit: f64,
+        method: &'static str,
+        request: Q,
+        send: impl FnOnce(Client, Q) -> F,
+    ) -> Result<A, Status>
+    where
+        Q: Message,
+        A: Message,
+        F: Future<Output = Result<Response<A>, Status>>,
+    {
+        let call = self.ask(method, request, send);
+        match Duration::try_from_secs_f64(limit) {
+            Ok(limit) if !limit.is_zero() => {
+                unanswered::answer_within(&self.options.name, limit, self.options.grace, call).await
+            }
+            _ => call.await,
+        }
+    }
+
+    fn process(&self) -> Weak<Plugin> {
+        self.process.as_ref().map(Arc::downgrade).unwrap_or_default()
     }
 
     fn failure(&self, status: &Status) -> ProviderError {
@@ -115,12 +150,18 @@ impl GrpcProvider {
             resolver_target: None,
             accepts_byte_string: true,
         };
-        match self
-            .ask("/pulumirpc.ResourceProvider/Handshake", request, |mut client, request| async move {
+        let shaken =
+            self.ask("/pulumirpc.ResourceProvider/Handshake", request, |mut client, request| async move {
                 client.handshake(request).await
-            })
-            .await
-        {
+            });
+        // One that somebody else runs may stand in a debugger.
+        let answer = if self.process.is_some() && self.options.directory.is_some() {
+            let (name, grace) = (&self.options.name, self.options.grace);
+            unanswered::answer_within(name, Duration::ZERO, grace, shaken).await
+        } else {
+            shaken.await
+        };
+        match answer {
             Ok(answer) => {
                 self.session.shook_hands(&answer);
                 Ok(())

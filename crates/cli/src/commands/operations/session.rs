@@ -18,7 +18,7 @@ use drystone_plugins::languages::{
 };
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Line, LineSink, Stream};
-use drystone_plugins::provider::{GrpcProvider, ProviderOptions};
+use drystone_plugins::provider::{GRACE, GrpcProvider, ProviderOptions};
 use drystone_plugins::search::{Kind, Search, Wanted, tolerant_version};
 use drystone_plugins::trace::CallLog;
 use drystone_workspace::Environment;
@@ -27,6 +27,7 @@ use drystone_workspace::project::Runtime;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Everything that is started for one operation, and ends with it.
 pub(super) struct Session {
@@ -73,6 +74,7 @@ impl Session {
             endpoint: server.endpoint().clone(),
             events: Arc::clone(events),
             disable_preview: is_true(&environment, "PULUMI_DISABLE_PROVIDER_PREVIEW"),
+            grace: grace(&environment)?,
         };
         let program = request.runs_program().then(|| {
             Arc::new(LanguageProgram {
@@ -212,12 +214,22 @@ fn plugin_lines(events: &Arc<dyn EventSink>) -> PluginSink {
     })
 }
 
+/// How long a provider may take beyond the time limit of an operation: `DRYSTONE_PROVIDER_GRACE`, in seconds.
+fn grace(environment: &Environment) -> Outcome<Duration> {
+    let Some(text) = environment.filled_variable("DRYSTONE_PROVIDER_GRACE") else { return Ok(GRACE) };
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| {
+        Failure::configuration(format!("DRYSTONE_PROVIDER_GRACE is `{text}`, which is no number of seconds"))
+    })
+}
+
 /// Starts providers.
 struct Hosted {
     host: PluginHost,
     endpoint: Endpoint,
     events: Arc<dyn EventSink>,
     disable_preview: bool,
+    grace: Duration,
 }
 
 #[async_trait]
@@ -243,9 +255,10 @@ impl Plugins for Hosted {
             directory: started.folder,
             disable_preview: self.disable_preview,
             version: None,
+            grace: self.grace,
         };
         let channel = started.plugin.channel();
-        Ok(Arc::new(GrpcProvider::connect(channel, options, Box::new(started.plugin)).await?))
+        Ok(Arc::new(GrpcProvider::connect(channel, options, Some(started.plugin)).await?))
     }
 }
 

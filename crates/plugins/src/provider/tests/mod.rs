@@ -143,8 +143,9 @@ impl Served {
             directory: Some("/plugins/pkg".into()),
             disable_preview: false,
             version: None,
+            grace: std::time::Duration::from_millis(50),
         };
-        let provider = GrpcProvider::connect(channel, options, Box::new(())).await.unwrap();
+        let provider = GrpcProvider::connect(channel, options, None).await.unwrap();
         Connected { provider, calls, process: Some(process) }
     }
 

@@ -1,0 +1,166 @@
+//! Providers that crash, hang, answer garbage or answer late: a clear error each, and a state as true as it can be.
+
+mod harness;
+mod programs;
+mod rough;
+
+use programs::{Running, wait_until};
+use rough::{Known, Site, failed};
+
+const CHAIN: &str = "{resources: 3, shape: chain}";
+
+fn known(state: &[&str], pending: &[(&str, &str)]) -> Known {
+    Known {
+        state: state.iter().map(|name| (*name).to_owned()).collect(),
+        pending: pending.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect(),
+    }
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s5_a_creation_without_a_sound_answer_is_pending() {
+    for (fault, cause) in [
+        ("die", "the provider 'bench' ended"),
+        ("die-after", "the provider 'bench' ended"),
+        ("garbage", "the provider's answer makes no sense: the message is cut short"),
+        ("not-text", "the provider's answer makes no sense: a text is not valid UTF-8"),
+        ("signature", "property `odd`: unrecognized signature '0123456789abcdef'"),
+        ("unknown", "property `odd`: unexpected unknown value"),
+        ("no-id", "no id when it made it"),
+    ] {
+        let mut site = Site::new(CHAIN);
+        let ended = site.run_with("BENCH_FAULT", &format!("create item-00001 {fault}"), "up");
+        failed(&ended, "item-00001", cause);
+        assert!(ended.stdout.contains("it is kept as a pending operation"), "{fault}: {ended:#?}");
+        assert_eq!(site.known(), known(&["item-00000"], &[("creating", "item-00001")]), "{fault}");
+        assert!(!site.things().contains("item-00002"), "{fault}: the run went on");
+    }
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn what_is_refused_is_not_pending() {
+    let mut site = Site::new(CHAIN);
+    let ended = site.run_with("BENCH_FAULT", "create item-00001 refuse", "up");
+    failed(&ended, "item-00001", "the quota is used up");
+    assert_eq!(site.known(), known(&["item-00000"], &[]));
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn keys_that_nobody_asked_for_are_kept() {
+    let mut site = Site::new(CHAIN);
+    let ended = site.run_with("BENCH_FAULT", "create item-00001 extra", "up");
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let export = site.export();
+    let resources = export["deployment"]["resources"].as_array().cloned().unwrap_or_default();
+    let item = resources.iter().find(|resource| resource["id"] == "item-00001").expect("the item");
+    assert_eq!(item["outputs"]["neverAskedFor"]["deep"][2][""], "an empty key", "{item:#}");
+    assert_eq!(item["outputs"]["edge"], 9_007_199_254_740_991_i64, "{item:#}");
+    assert_eq!(item["outputs"]["dotted.key[0]"], "ключ \u{0}\u{1f9f1}", "{item:#}");
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s5_a_lost_update_or_deletion_is_pending_and_the_next_run_settles_it() {
+    let mut site = Site::new(CHAIN);
+    assert_eq!(site.run("up").code, 0);
+    site.program("{resources: 3, shape: chain, text: b}");
+    let ended = site.run_with("BENCH_FAULT", "update item-00001 die-after", "up");
+    failed(&ended, "item-00001", "the provider 'bench' ended");
+    let all = ["item-00000", "item-00001", "item-00002"];
+    assert_eq!(site.known(), known(&all, &[("updating", "item-00001")]));
+    assert_eq!(site.run("up").code, 0);
+    assert_eq!(site.known(), known(&all, &[]));
+    let ended = site.run_with("BENCH_FAULT", "delete item-00001 die-after", "destroy");
+    failed(&ended, "item-00001", "the provider 'bench' ended");
+    assert_eq!(site.known(), known(&all[..2], &[("deleting", "item-00001")]));
+    assert_eq!(site.run("destroy").code, 0);
+    assert_eq!((site.known(), site.things().len()), (known(&[], &[]), 0));
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn what_only_looks_leaves_nothing_pending() {
+    for (fault, cause) in [("check item-00001 die", "ended"), ("check item-00001 garbage", "makes no sense")]
+    {
+        let mut site = Site::new(CHAIN);
+        let ended = site.run_with("BENCH_FAULT", fault, "up");
+        failed(&ended, "item-00001", cause);
+        assert_eq!(site.known(), known(&["item-00000"], &[]), "{fault}");
+    }
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_plugin_that_does_not_come_up_is_named_with_what_it_said() {
+    for (start, cause) in [
+        ("exit", "the plugin bench ended with exit code 4 before it answered; it printed:"),
+        ("text", "the plugin bench printed `Welcome to the bench provider!` where its port was expected"),
+        ("bytes", "failed to handshake with 'bench'"),
+    ] {
+        let mut site = Site::new(CHAIN);
+        let ended = site.run_with("BENCH_START", start, "up");
+        failed(&ended, "pulumi:providers:bench default", cause);
+        assert_eq!(site.known(), known(&[], &[]), "{start}");
+    }
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_hanging_creation_ends_with_the_second_signal_and_is_pending() {
+    let mut site = Site::new(CHAIN);
+    site.sandbox.set("BENCH_FAULT", "create item-00001 hang-after");
+    let running = Running::start(&site.sandbox, &["up", "--yes", "--skip-preview"]);
+    wait_until("the thing", || site.things().contains("item-00001"));
+    running.signal("INT");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, 8, "{ended:#?}");
+    assert_eq!(site.known(), known(&["item-00000"], &[("creating", "item-00001")]));
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn an_answer_after_the_first_signal_is_recorded() {
+    let mut site = Site::new(CHAIN);
+    site.sandbox.set("BENCH_FAULT", "create item-00001 late:2500");
+    let running = Running::start(&site.sandbox, &["up", "--yes", "--skip-preview"]);
+    wait_until("the thing", || site.things().contains("item-00001"));
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, 8, "{ended:#?}");
+    assert_eq!(site.known(), known(&["item-00000", "item-00001"], &[]));
+    assert!(!site.things().contains("item-00002"));
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s4_a_run_whose_lease_was_taken_begins_nothing_more() {
+    let mut site = Site::new(CHAIN);
+    site.sandbox.set("BENCH_FAULT", "create item-00001 late:3000");
+    let running = Running::start(&site.sandbox, &["up", "--yes", "--skip-preview"]);
+    wait_until("the thing", || site.things().contains("item-00001"));
+    site.sandbox.ok(&["cancel", "--yes"]);
+    let ended = running.end();
+    assert_eq!(ended.code, 10, "{ended:#?}");
+    assert!(ended.stderr.contains("was taken over by"), "{ended:#?}");
+    assert_eq!(site.known(), known(&["item-00000"], &[("creating", "item-00001")]));
+    assert!(!site.things().contains("item-00002"));
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s2_without_checkpoints_the_journal_still_has_everything() {
+    let mut site = Site::new(CHAIN);
+    site.sandbox.set("PULUMI_SKIP_CHECKPOINTS", "true");
+    site.sandbox.set("BENCH_FAULT", "create item-00001 hang-after");
+    let running = Running::start(&site.sandbox, &["up", "--yes", "--skip-preview"]);
+    wait_until("the thing", || site.things().contains("item-00001"));
+    running.signal("KILL");
+    running.end();
+    assert_eq!(site.known(), known(&[], &[]), "a checkpoint was written");
+    site.sandbox.ok(&["cancel", "--yes"]);
+    assert_eq!(site.known(), known(&["item-00000"], &[("creating", "item-00001")]));
+}

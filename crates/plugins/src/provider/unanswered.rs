@@ -1,0 +1,74 @@
+//! Calls that are not answered: the provider has ended, or takes longer than it was given.
+
+use super::failure;
+use crate::process::{Exit, Plugin};
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::time::timeout;
+use tonic::Status;
+
+/// How long a provider may take beyond the time limit that it was given, and to shake hands.
+///
+/// Providers are told the time limit of an operation and keep it themselves. One that does not is given up after this
+/// long: what it was doing becomes a pending operation. Without a limit it is waited for until the user stops waiting.
+pub const GRACE: Duration = Duration::from_secs(60);
+
+/// How long the end of a process is awaited whose connection broke.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How a provider ended while it was asked something.
+#[derive(Debug)]
+pub(super) struct Gone {
+    exit: Exit,
+    printed: String,
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ended with {} before it answered", self.exit)?;
+        if self.printed.is_empty() { Ok(()) } else { write!(f, "; it printed:\n{}", self.printed) }
+    }
+}
+
+impl std::error::Error for Gone {}
+
+/// Waits for an answer. A connection that broke because the provider ended says so.
+pub(super) async fn answer<A>(
+    process: &Weak<Plugin>,
+    call: impl Future<Output = Result<A, Status>>,
+) -> Result<A, Status> {
+    match call.await {
+        Err(status) if failure::lost(&status) => Err(explained(process, status).await),
+        answer => answer,
+    }
+}
+
+async fn explained(process: &Weak<Plugin>, mut status: Status) -> Status {
+    let Some(plugin) = process.upgrade() else { return status };
+    if let Ok(exit) = timeout(LAST_WORDS, plugin.exited()).await {
+        status.set_source(Arc::new(Gone { exit, printed: plugin.last_lines() }));
+    }
+    status
+}
+
+/// Waits for an answer until a limit and the grace have passed.
+pub(super) async fn answer_within<A>(
+    name: &str,
+    limit: Duration,
+    grace: Duration,
+    call: impl Future<Output = Result<A, Status>>,
+) -> Result<A, Status> {
+    match timeout(limit.saturating_add(grace), call).await {
+        Ok(answer) => answer,
+        Err(_) if limit.is_zero() => Err(Status::deadline_exceeded(format!(
+            "the provider '{name}' has not answered for {} s",
+            grace.as_secs_f32()
+        ))),
+        Err(_) => Err(Status::deadline_exceeded(format!(
+            "the provider '{name}' has not answered {} s after its time limit of {} s (customTimeouts) had passed",
+            grace.as_secs_f32(),
+            limit.as_secs_f32()
+        ))),
+    }
+}
