@@ -232,6 +232,11 @@ impl Deployment {
                     draft.settled = true;
                     let message = format!("interrupted while {kind}: read back from the provider");
                     self.diagnose(&urn, Severity::Info, message);
+                } else if let Some(other) = live.filter(|&index| !draft.was_to_replace(&operation, index)) {
+                    let (found, other) = (&state.record.id, &draft.resources[other].id);
+                    let reason =
+                        format!("it exists (id {found}) beside the one that the stack has (id {other})");
+                    draft.unclear.push((operation, reason));
                 } else if draft.adopt(sealed.resource, live) {
                     let id = &state.record.id;
                     let message = format!("read back from the provider: it exists (id {id}), imported");
@@ -281,6 +286,12 @@ impl Deployment {
 }
 
 impl Draft {
+    /// Whether a creation was to replace a state. What replaces a state begins with the moment that it was made.
+    fn was_to_replace(&self, operation: &Operation, index: usize) -> bool {
+        let old = &self.resources[index];
+        old.pending_replacement || (old.created.is_some() && old.created == operation.resource.created)
+    }
+
     /// Adds something that was made, if all that it refers to is there. What it was made to replace goes: at once when
     /// it was deleted before, later when it was not.
     fn adopt(&mut self, mut resource: Resource, live: Option<usize>) -> bool {

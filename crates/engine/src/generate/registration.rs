@@ -7,7 +7,7 @@ use super::replace_on_changes;
 use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, StepFailure, StepResult, Update};
 use crate::known::Known;
-use crate::world::Decision;
+use crate::world::{Decision, World};
 use crate::{Diff, Operation, Provider, ProviderErrorKind, RegisterRequest, Registration, Severity, State};
 use drystone_model::{Json, Resource, Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
@@ -56,6 +56,14 @@ impl Deployment {
             if world.disposition(&urn).registered {
                 drop(world);
                 let message = format!("Duplicate resource URN '{urn}'; try giving it a unique name");
+                return Err(self.fail(&urn, message).into());
+            }
+            if let Some(stray) = stray_reference(&world, &urn, &request) {
+                drop(world);
+                let message = match stray == urn {
+                    true => format!("resource '{urn}' depends on itself"),
+                    false => format!("resource '{urn}' depends on '{stray}', which is not registered"),
+                };
                 return Err(self.fail(&urn, message).into());
             }
             world.disposition_mut(&urn).registered = true;
@@ -403,6 +411,24 @@ impl Registering {
         self.deployment.diagnose(&self.urn, Severity::Error, message);
         self.invalid()
     }
+}
+
+/// A resource that is named as a dependency and that nobody knows: the resource itself, or one that neither the
+/// program has registered nor the state holds. No snapshot can hold such a reference.
+fn stray_reference(world: &World, urn: &Urn, request: &RegisterRequest) -> Option<Urn> {
+    let options = &request.options;
+    let of_properties = request.property_dependencies.values().flatten();
+    let named = request.dependencies.iter().chain(of_properties).chain(&options.replace_with);
+    let named = named.chain(Some(&options.deleted_with)).filter(|named| !named.is_empty());
+    let known = |named: &Urn| {
+        named != urn
+            && (world.disposition(named).is_seen()
+                || world.by_urn.contains_key(named)
+                || world.aliased.contains_key(named)
+                || world.news.contains_key(named)
+                || world.vanished.contains(named))
+    };
+    named.into_iter().find(|named| !known(named)).cloned()
 }
 
 /// What the program is told of a step.

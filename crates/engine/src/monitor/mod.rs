@@ -27,12 +27,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
 
+/// Something that is made once, by whoever needs it first, or has failed for all.
+type Made = Arc<OnceCell<Result<String, MonitorError>>>;
+
 /// What the monitor remembers of requests.
 #[derive(Debug, Default)]
 pub(crate) struct MonitorState {
     remembered: Mutex<Remembered>,
     /// Default providers by package. One that could not be made is not tried again.
-    defaults: Mutex<HashMap<String, Arc<OnceCell<Result<String, MonitorError>>>>>,
+    defaults: Mutex<HashMap<String, Made>>,
     /// Extensions that providers have been given.
     extended: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
     pub(crate) tracker: tracker::Tracker,

@@ -45,6 +45,7 @@ impl Deployment {
         if is_provider_type(&request.type_token) {
             self.describe_provider(&mut request)?;
         }
+        let mut passed_on = request.provider.clone();
         if is_provider_type(&request.type_token) || !(request.custom || request.remote) {
             // Providers and local components are nobody's, whatever the program names for what is inside of them.
             request.provider.clear();
@@ -63,6 +64,9 @@ impl Deployment {
                 extension = Some(reference);
             }
         }
+        if !request.provider.is_empty() {
+            passed_on.clone_from(&request.provider);
+        }
         if request.remote {
             return self.construct(request, own_transforms).await;
         }
@@ -75,7 +79,7 @@ impl Deployment {
             protect: request.options.protect,
             retain_on_delete: request.options.retain_on_delete,
             deleted_with: request.options.deleted_with.clone(),
-            provider: request.provider.clone(),
+            provider: passed_on,
         };
         let (custom, parent, providers) = (request.custom, request.parent.clone(), request.providers.clone());
         let settled = match self.settle(request, extension).await {

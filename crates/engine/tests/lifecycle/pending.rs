@@ -569,6 +569,22 @@ fn a_replacement_that_was_made_takes_over_and_the_old_one_goes() {
 }
 
 #[test]
+fn what_turns_up_beside_one_that_was_made_since_takes_nothing_over() {
+    let mut stack = died(one("x"));
+    let late = stack.providers["pkgA"].cloud.lock().unwrap().remove("a").unwrap();
+    provider(&mut stack).create = Some(Arc::new(|arguments| {
+        Ok(AppliedState { id: "second".to_owned(), outputs: arguments.inputs, ..AppliedState::default() })
+    }));
+    stack.up(one("x")).ok();
+    // Only now can the first one be seen.
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("a".to_owned(), late);
+    let outcome = stack.up(one("x")).ok();
+    assert!(info(&outcome).contains("it exists (id a) beside the one that the stack has (id second)"));
+    assert_eq!((stack.resource("a").id.as_str(), pending(&stack).len()), ("second", 1));
+    assert_eq!(stack.providers["pkgA"].ids(), ["a", "second"]);
+}
+
+#[test]
 fn a_replacement_that_was_made_after_the_deletion_takes_its_place() {
     let mut stack = whole();
     interrupt(&mut stack, OperationKind::Creating, "a");
