@@ -30,7 +30,11 @@ impl Service {
         let root = &self.settings.root;
         let request = CallRequest {
             source_position: position::read(request.source_position.as_ref(), root),
-            stack_trace: position::read_trace(request.stack_trace.as_ref(), root),
+            stack_trace: position::read_trace(
+                request.source_position.as_ref(),
+                request.stack_trace.as_ref(),
+                root,
+            ),
             token: request.tok,
             arguments,
             argument_dependencies,

@@ -11,8 +11,16 @@ pub(super) fn read(position: Option<&rpc::SourcePosition>, root: &Path) -> Strin
     position.and_then(|position| relative(position, root)).unwrap_or_default()
 }
 
-/// A stack trace as the state keeps it. Frames outside of the program are empty.
-pub(super) fn read_trace(trace: Option<&rpc::StackTrace>, root: &Path) -> Vec<StackFrame> {
+/// A stack trace as the state keeps it. Frames that are no place in a file are empty; when the position itself is none,
+/// the trace is left out.
+pub(super) fn read_trace(
+    position: Option<&rpc::SourcePosition>,
+    trace: Option<&rpc::StackTrace>,
+    root: &Path,
+) -> Vec<StackFrame> {
+    if position.is_some_and(|position| relative(position, root).is_none()) {
+        return Vec::new();
+    }
     let frames = trace.iter().flat_map(|trace| &trace.frames);
     frames
         .map(|frame| StackFrame { source_position: read(frame.pc.as_ref(), root), ..StackFrame::default() })

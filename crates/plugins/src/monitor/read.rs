@@ -25,7 +25,11 @@ impl Service {
         let root = &self.settings.root;
         let request = ReadRequest {
             source_position: position::read(request.source_position.as_ref(), root),
-            stack_trace: position::read_trace(request.stack_trace.as_ref(), root),
+            stack_trace: position::read_trace(
+                request.source_position.as_ref(),
+                request.stack_trace.as_ref(),
+                root,
+            ),
             properties: decode(Decoding::default(), request.properties.as_ref())?,
             dependencies: read_urns("dependency", &request.dependencies)?,
             parent: read_optional_urn("parent", &request.parent)?,

@@ -88,7 +88,11 @@ impl Service {
         let root = &self.settings.root;
         Ok(RegisterRequest {
             source_position: position::read(request.source_position.as_ref(), root),
-            stack_trace: position::read_trace(request.stack_trace.as_ref(), root),
+            stack_trace: position::read_trace(
+                request.source_position.as_ref(),
+                request.stack_trace.as_ref(),
+                root,
+            ),
             type_token: request.r#type,
             name: request.name,
             custom: request.custom,
