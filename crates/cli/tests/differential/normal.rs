@@ -84,6 +84,10 @@ fn cleaned(value: Value, ids: &[(String, String)]) -> Value {
                 let moment = if Some(&*modified) == created.as_ref() { "when created" } else { "later" };
                 *modified = json!(moment);
             }
+            // Sets, in whatever order each of the two keeps them.
+            for key in ["dependencies", "propertyDependencies"] {
+                members.get_mut(key).into_iter().for_each(sort_sets);
+            }
             if let Some(ciphertext) = members.get_mut("ciphertext") {
                 *ciphertext = json!("<sealed>");
             }
@@ -93,6 +97,15 @@ fn cleaned(value: Value, ids: &[(String, String)]) -> Value {
             members.into_iter().map(|(key, value)| (key, cleaned(value, ids))).collect::<Map<_, _>>().into()
         }
         other => other,
+    }
+}
+
+/// Sorts a list, or every list of an object.
+fn sort_sets(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.sort_by_key(Value::to_string),
+        Value::Object(members) => members.values_mut().for_each(sort_sets),
+        _ => {}
     }
 }
 

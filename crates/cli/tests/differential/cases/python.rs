@@ -21,34 +21,6 @@ shop = Shop('s', 1)
 after = ledger.Item('after', {'value': shop.inner.name}, pulumi.ResourceOptions(depends_on=[shop]))
 ";
 
-const DYNAMIC: &str = "
-from pulumi import dynamic
-
-class Maker(dynamic.ResourceProvider):
-    def check(self, olds, news):
-        return dynamic.CheckResult({**news, 'checked': True}, [])
-
-    def diff(self, id, olds, news):
-        replaces = ['kind'] if olds['kind'] != news['kind'] else []
-        return dynamic.DiffResult(changes=bool(replaces) or olds['n'] != news['n'], replaces=replaces)
-
-    def create(self, inputs):
-        return dynamic.CreateResult('made-' + inputs['kind'], {**inputs, 'twice': 2 * inputs['n']})
-
-    def update(self, id, olds, news):
-        return dynamic.UpdateResult({**news, 'twice': 2 * news['n']})
-
-class Thing(dynamic.Resource):
-    twice: pulumi.Output[int]
-
-    def __init__(self, name, props, opts=None):
-        super().__init__(Maker(), name, {'twice': None, **props}, opts)
-
-thing = Thing('t', {'n': 1, 'kind': 'x'})
-a = ledger.Item('a', {'value': thing.twice})
-pulumi.export('twice', thing.twice)
-";
-
 const OPTIONS: &str = "
 a = ledger.Item('a', {'size': 1, 'kind': 'x'}, pulumi.ResourceOptions(
     ignore_changes=['size'], additional_secret_outputs=['serial'],
@@ -64,9 +36,6 @@ cases! {
     python_component: python(COMPONENT).preview().up()
         .program(&COMPONENT.replace("Shop('s', 1)", "Shop('r', 2, pulumi.ResourceOptions(aliases=[pulumi.Alias(name='s')]))"))
         .preview().up().run(&["destroy"]);
-    python_dynamic_provider: python(DYNAMIC).preview().up().up()
-        .program(&DYNAMIC.replace("'n': 1", "'n': 3")).preview().up()
-        .program(&DYNAMIC.replace("'kind': 'x'", "'kind': 'y'")).up().run(&["destroy"]);
     python_program_raises: python(BASIC).up().program(&(BASIC.to_owned() + "raise RuntimeError('oh')\n"))
         .fails(&["preview"]).up_fails();
     python_options: python(OPTIONS).preview().up().program(&OPTIONS.replace("'size': 1", "'size': 2")).preview().up()
@@ -96,8 +65,4 @@ b = ledger.Item('b', {'value': a.name})
 a = ledger.Item('a')
 b = ledger.Item('b', {'value': a.name})
 ").up().run(&["destroy", "--target", &item("b")]);
-    python_configuration: python("
-config = pulumi.Config()
-ledger.Item('a', {'size': config.require_int('size'), 'value': config.require_secret_object('deep')})
-").config("size", "3").secret_config("deep", "{\"a\":[1]}").up().config("size", "4").up();
 }
