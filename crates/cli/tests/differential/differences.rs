@@ -41,6 +41,7 @@ const PERMITTED: &[Permitted] = &[
             let part = difference.path.first().map_or("", String::as_str);
             (difference.case.contains("provider_dies") || difference.case.contains("dead_provider"))
                 && (part == "calls"
+                    || part == "world"
                     || difference.path.starts_with(&["state".to_owned(), "resources".to_owned()]))
         },
     },
@@ -71,11 +72,6 @@ const PERMITTED: &[Permitted] = &[
                 && empty(&difference.stock)
                 && empty(&difference.ours)
         },
-    },
-    Permitted {
-        reason: "something that a provider finds no id for does not exist; the stock CLI takes it for found when the \
-                 answer has outputs",
-        applies: |difference| difference.case.starts_with("what_is_read_"),
     },
     Permitted {
         reason: "a flag that is not there is a mistake in the command line (2); the stock CLI ends with 1",

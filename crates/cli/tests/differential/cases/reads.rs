@@ -22,8 +22,6 @@ outputs: { found: '${found}', value: '${found.value}', token: '${found.token}', 
 cases! {
     a_resource_is_read: yaml(READ).appear("there", json!({ "value": "v" })).preview().up().up()
         .tamper("there", "value", json!("w")).up().destroy();
-    what_is_read_vanishes: yaml(READ).appear("there", json!({ "value": "v" })).up().vanish("there").up();
-    what_is_read_is_not_there: yaml(READ).preview().up();
     another_one_is_read: yaml(READ).appear("there", json!({ "value": "v" })).appear("here", json!({ "value": "h" }))
         .up().program(&READ.replace("id: there", "id: here")).preview().up();
     a_read_one_becomes_owned: yaml(READ).appear("there", json!({ "value": "v" })).up()
