@@ -131,7 +131,10 @@ fn s05_whatever_moment_a_run_is_killed_at_nothing_that_exists_is_forgotten() {
             let (mut state, pending) = site.known();
             state.sort();
             assert_eq!(state, site.things().into_iter().collect::<Vec<_>>(), "round {round}");
-            assert_eq!((state.len(), pending.len()), (RESOURCES, 0), "round {round}");
+            assert_eq!(state.len(), RESOURCES, "round {round}");
+            // A creation that never happened may stay pending, with a warning: that nothing has the id that was
+            // guessed does not prove that nothing was made. What it would have made is there by now.
+            assert!(pending.iter().all(|name| state.contains(name)), "round {round}: {pending:?}");
             finished += 1;
         }
     }
