@@ -90,7 +90,11 @@ impl Site {
 /// The run failed with one clear error about a resource, and says what to do.
 pub(crate) fn failed(ended: &Ended, resource: &str, cause: &str) {
     assert_eq!(ended.code, 4, "{ended:#?}");
-    let told: Vec<&str> = ended.stdout.lines().filter(|line| line.contains("error: ")).collect();
+    let told: Vec<&str> = ended
+        .stdout
+        .lines()
+        .filter(|line| line.contains(": error: ") || line.starts_with("error: "))
+        .collect();
     assert_eq!(told.len(), 1, "{ended:#?}");
     assert!(told[0].contains(resource) && told[0].contains(cause), "{resource}, {cause}: {ended:#?}");
     assert!(ended.stderr.contains("error: the ") && ended.stderr.contains("hint: "), "{ended:#?}");
