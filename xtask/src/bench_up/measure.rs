@@ -2,9 +2,8 @@
 
 use crate::failure::Failure;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use wait4::Wait4;
@@ -14,7 +13,7 @@ use wait4::Wait4;
 pub(super) struct Cost {
     /// From start to end.
     pub(super) wall: Duration,
-    /// Until the first byte of output.
+    /// Until the first byte of output, wherever it goes.
     pub(super) first_output: Duration,
     /// Processor time of the process alone.
     pub(super) processor: Duration,
@@ -41,24 +40,25 @@ impl Cost {
     }
 }
 
-/// Runs a command, and fails with its error text when it fails.
-pub(super) fn measure(command: &mut Command, errors: &Path) -> Result<Cost, Failure> {
-    let file = File::create(errors).map_err(|error| Failure::at(errors, "write", &error))?;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
+/// Runs a command, and fails with what it said when it fails.
+pub(super) fn measure(command: &mut Command) -> Result<Cost, Failure> {
     let shown = format!("{command:?}");
     let failed = |error: &dyn std::fmt::Display| Failure::new(format!("cannot run {shown}: {error}"));
+    let (mut output, writer) = std::io::pipe().map_err(|error| failed(&error))?;
+    let errors = writer.try_clone().map_err(|error| failed(&error))?;
+    command.stdin(Stdio::null()).stdout(writer).stderr(errors);
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|error| failed(&error))?;
+    let child = command.spawn().map_err(|error| failed(&error))?;
+    // The command keeps the writing ends of the pipe until others take their place.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut first_output = Duration::ZERO;
     let mut said = Vec::new();
-    if let Some(mut output) = child.stdout.take() {
-        let mut buffer = [0; 4096];
-        while let Ok(read @ 1..) = output.read(&mut buffer) {
-            if said.is_empty() {
-                first_output = start.elapsed();
-            }
-            said.extend_from_slice(&buffer[..read]);
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = output.read(&mut buffer) {
+        if said.is_empty() {
+            first_output = start.elapsed();
         }
+        said.extend_from_slice(&buffer[..read]);
     }
     // As long as it is not reaped, the kernel tells its own processor time apart from its children's.
     let pid =
@@ -73,9 +73,8 @@ pub(super) fn measure(command: &mut Command, errors: &Path) -> Result<Cost, Fail
     if used.status.success() {
         return Ok(Cost { wall, first_output, processor, peak: used.rusage.maxrss, written });
     }
-    let mut lines = fs::read_to_string(errors).unwrap_or_default();
-    lines.push_str(&String::from_utf8_lossy(&said));
-    let lines: String = lines.lines().take(20).map(|line| format!("\n  {line}")).collect();
+    let said = String::from_utf8_lossy(&said);
+    let lines: String = said.lines().take(20).map(|line| format!("\n  {line}")).collect();
     Err(Failure::new(format!("{shown}: {}{lines}", used.status)))
 }
 

@@ -134,7 +134,7 @@ impl Site {
             let (shape, bytes) = self.shape.options();
             let mut command = self.command(&self.binaries.join("null-engine"));
             command.args([&self.size.to_string(), shape, &bytes.to_string()]);
-            return Ok(vec![(Step::Up, measure(&mut command, &self.folder.join("errors"))?)]);
+            return Ok(vec![(Step::Up, measure(&mut command)?)]);
         }
         let (shape, bytes) = self.shape.options();
         let project = format!(
@@ -158,7 +158,7 @@ impl Site {
         };
         let mut command = self.command(&binary);
         command.args(arguments);
-        measure(&mut command, &self.folder.join("errors"))
+        measure(&mut command)
     }
 
     fn command(&self, binary: &Path) -> Command {
