@@ -13,8 +13,7 @@ pub mod steps;
 pub mod world;
 
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
-use tonic::transport::server::Router;
+use tonic::transport::server::{Router, TcpIncoming};
 
 /// The largest message that is taken.
 pub const LARGEST_MESSAGE: usize = drystone_plugins::LARGEST_MESSAGE;
@@ -23,8 +22,13 @@ pub const LARGEST_MESSAGE: usize = drystone_plugins::LARGEST_MESSAGE;
 pub async fn serve_plugin(router: Router) -> std::io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     tell(listener.local_addr()?.port())?;
-    let served = router.serve_with_incoming(TcpListenerStream::new(listener));
-    served.await.map_err(std::io::Error::other)
+    router.serve_with_incoming(at_once(listener)).await.map_err(std::io::Error::other)
+}
+
+/// Connections that send small answers at once, as those of other plugins do.
+#[must_use]
+pub fn at_once(listener: TcpListener) -> TcpIncoming {
+    TcpIncoming::from(listener).with_nodelay(Some(true))
 }
 
 /// The port line: the first line that a plugin prints.

@@ -10,7 +10,6 @@ use std::process::Stdio;
 use std::result::Result;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 
@@ -79,6 +78,6 @@ async fn main() -> std::io::Result<()> {
     let address = listener.local_addr()?.to_string();
     let server =
         tonic::transport::Server::builder().add_service(ResourceMonitorServer::new(Null { provider }));
-    tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
+    tokio::spawn(server.serve_with_incoming(drystone_testbed::at_once(listener)));
     program.run(&address, "null", "null").await.map_err(Error::other)
 }
