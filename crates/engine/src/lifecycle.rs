@@ -51,6 +51,7 @@ impl Deployment {
             () = work => {}
         }
         self.settle_stack_outputs().await;
+        self.settle_leftovers().await;
         if let Err(error) = self.recorder.flush().await {
             self.lose_journal(&error);
         }

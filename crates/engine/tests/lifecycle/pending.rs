@@ -315,6 +315,10 @@ fn interrupt(stack: &mut Stack, kind: OperationKind, name: &str) {
     stack.snapshot.pending_operations.push(Operation { resource, kind, ..Operation::default() });
 }
 
+fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(ToOwned::to_owned).to_vec()
+}
+
 fn info(outcome: &Outcome) -> String {
     outcome.diagnostics(Severity::Info).join("\n")
 }
@@ -386,27 +390,218 @@ fn a_preview_says_so_and_writes_nothing() {
     assert_eq!(pending(&stack), ["creating a"]);
 }
 
-#[test]
-fn a_creation_that_cannot_be_found_stays_pending_with_a_warning() {
-    let mut stack = died(one("x"));
+/// A stack whose run died before anything was made.
+fn died_before(program: Arc<dyn Program>) -> Stack {
+    let stack = died(program);
     stack.providers["pkgA"].cloud.lock().unwrap().clear();
+    stack
+}
+
+/// A provider whose ids have nothing to do with names.
+fn by_number(stack: &mut Stack) {
+    let counter = Arc::clone(&stack.providers["pkgA"].counter);
+    provider(stack).create = Some(Arc::new(move |arguments| {
+        *counter.lock().unwrap() += 1;
+        let id = format!("i-{}", counter.lock().unwrap());
+        Ok(AppliedState { id, outputs: arguments.inputs, ..AppliedState::default() })
+    }));
+}
+
+#[test]
+fn a_creation_that_never_happened_is_settled_by_the_run_that_makes_the_thing() {
+    let mut stack = died_before(one("x"));
     let outcome = stack.up(one("x")).ok();
     let warnings = outcome.diagnostics(Severity::Warning).join("\n");
     assert!(warnings.contains(
         "Attempting to deploy or update resources with 1 pending operations from previous deployment.\n  * urn:pulumi:dev::shop::pkgA:m:T::a, interrupted while creating"
     ));
+    assert!(info(&outcome).contains("interrupted while creating: the stack has it by now (id a)"));
     assert_eq!(stack.effects("pkgA"), ["read a", "create a"]);
-    assert_eq!((stack.names().len(), pending(&stack)), (2, vec!["creating a".to_owned()]));
+    assert_eq!((stack.names().len(), pending(&stack).len()), (2, 0));
 }
 
 #[test]
-fn one_that_was_made_later_all_the_same_is_settled_by_the_run_after() {
-    let mut stack = died(one("x"));
-    stack.providers["pkgA"].cloud.lock().unwrap().clear();
-    stack.up(one("x")).ok();
+fn settling_it_last_keeps_everything_that_the_run_did() {
+    let run = |kind: &'static str| {
+        program(move |p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("kind", kind).register().await?;
+            p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+            let late = p.resource("pkgA:m:T", "late").input("kind", kind).register().await?;
+            p.stack_outputs([("kind".to_owned(), late.properties["kind"].clone())].into()).await
+        })
+    };
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Creating, "a");
+    let operation = &mut stack.snapshot.pending_operations[0].resource;
+    operation.urn = drystone_model::Urn::new("urn:pulumi:dev::shop::pkgA:m:T::late");
+    (operation.id, operation.created) = (String::new(), None);
+    stack.up(run("y")).ok();
+    assert_eq!((stack.names(), pending(&stack).len()), (names(["shop-dev", "a", "b", "late"]), 0));
+    let quiet = stack.up(run("y")).ok();
+    assert_eq!((quiet.steps().len(), quiet.entries), (0, 0));
+}
+
+#[test]
+fn a_program_that_wants_something_else_by_now_settles_it_too() {
+    let mut stack = died_before(one("x"));
+    stack.up(one("y")).ok();
+    assert_eq!(pending(&stack).len(), 0);
+}
+
+#[test]
+fn a_run_that_failed_leaves_it_to_the_next() {
+    let failing = || {
+        program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("kind", "y").register().await?;
+            p.resource("pkgA:m:T", "b").input("kind", "refused").register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = died_before(one("x"));
+    let create = by_name().create.unwrap();
+    provider(&mut stack).create = Some(Arc::new(move |arguments| match arguments.urn.name() {
+        "b" => Err(ProviderError::new("no more")),
+        _ => create(arguments),
+    }));
+    stack.up(failing()).failed("no more");
+    assert_eq!((stack.names().len(), pending(&stack).len()), (2, 1));
     stack.calls("pkgA");
-    stack.up(one("x")).ok();
-    assert_eq!((pending(&stack).len(), stack.effects("pkgA")), (0, vec!["read a".to_owned()]));
+    let outcome = stack.up(one("y")).ok();
+    assert!(info(&outcome).contains("interrupted while creating: the stack has it by now (id a)"));
+    assert_eq!((stack.effects("pkgA").len(), pending(&stack).len()), (0, 0), "nothing has to be asked");
+}
+
+#[test]
+fn a_creation_that_cannot_be_found_stays_pending_where_ids_cannot_be_guessed() {
+    let mut stack = died_before(one("x"));
+    by_number(&mut stack);
+    for _ in 0..2 {
+        let outcome = stack.up(one("x")).ok();
+        let warnings = outcome.diagnostics(Severity::Warning).join("\n");
+        assert!(warnings.contains("a, interrupted while creating\n    (resource 'a' does not exist)"));
+        assert_eq!((stack.names().len(), pending(&stack)), (2, vec!["creating a".to_owned()]));
+    }
+}
+
+#[test]
+fn a_destroy_settles_it_where_ids_are_names() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Creating, "a");
+    let operation = &mut stack.snapshot.pending_operations[0].resource;
+    operation.urn = drystone_model::Urn::new("urn:pulumi:dev::shop::pkgA:m:T::late");
+    (operation.id, operation.created) = (String::new(), None);
+    let outcome = stack.destroy().ok();
+    assert!(info(&outcome).contains("interrupted while creating: there is no 'late', nothing was made"));
+    assert_eq!(stack.effects("pkgA"), ["read late", "delete b", "delete a", "read late"]);
+    assert!(stack.snapshot.resources.is_empty() && stack.snapshot.pending_operations.is_empty());
+}
+
+#[test]
+fn a_destroy_keeps_it_where_nobody_knows_how_ids_are_made() {
+    let mut stack = died_before(one("x"));
+    stack.destroy().ok();
+    assert_eq!(pending(&stack), ["creating a"]);
+}
+
+#[test]
+fn what_turns_up_at_the_last_moment_stays_pending() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Creating, "a");
+    let operation = &mut stack.snapshot.pending_operations[0].resource;
+    operation.urn = drystone_model::Urn::new("urn:pulumi:dev::shop::pkgA:m:T::late");
+    (operation.id, operation.created) = (String::new(), None);
+    let cloud = Arc::clone(&stack.providers["pkgA"].cloud);
+    provider(&mut stack).delete = Some(Arc::new(move |arguments| {
+        cloud.lock().unwrap().remove(&arguments.id);
+        cloud.lock().unwrap().insert("late".to_owned(), [("kind".to_owned(), "x".into())].into());
+        Ok(())
+    }));
+    stack.destroy().ok();
+    assert_eq!(pending(&stack), ["creating late"]);
+}
+
+#[test]
+fn what_the_stack_has_under_another_name_is_not_taken_over_again() {
+    let named = |name: &'static str| {
+        program(move |p| async move {
+            p.resource("pkgA:m:T", name).input("name", "bucket-7").register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = died_before(named("a"));
+    stack.up(named("b")).ok();
+    assert_eq!((stack.names(), pending(&stack).len()), (names(["shop-dev", "b"]), 0));
+    interrupt(&mut stack, OperationKind::Creating, "b");
+    let operation = &mut stack.snapshot.pending_operations[0].resource;
+    operation.urn = drystone_model::Urn::new("urn:pulumi:dev::shop::pkgA:m:T::a");
+    operation.id = String::new();
+    stack.refresh().ok();
+    assert_eq!((stack.names(), pending(&stack).len()), (names(["shop-dev", "b"]), 0));
+}
+
+#[test]
+fn a_replacement_of_the_same_id_takes_the_place_of_what_was_deleted_for_it() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Creating, "b");
+    stack.snapshot.pending_operations[0].resource.id = String::new();
+    for resource in stack.snapshot.resources.iter_mut().filter(|resource| resource.urn.name() == "b") {
+        resource.pending_replacement = true;
+    }
+    stack.up(pair()).ok();
+    assert_eq!(stack.effects("pkgA"), ["read b"]);
+    assert_eq!((stack.resource("b").pending_replacement, stack.names().len()), (false, 3));
+}
+
+#[test]
+fn a_replacement_of_the_same_id_at_another_provider_is_another_thing() {
+    let run = || {
+        program(|p| async move {
+            let old = p.resource("pulumi:providers:pkgA", "old").register().await?;
+            p.resource("pulumi:providers:pkgA", "new").register().await?;
+            p.resource("pkgA:m:T", "a").input("kind", "x").provider(&old).register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::with_provider("pkgA", by_name());
+    stack.up(run()).ok();
+    interrupt(&mut stack, OperationKind::Creating, "a");
+    let new = stack.resource("new");
+    let reference = format!("{}::{}", new.urn, new.id);
+    let operation = &mut stack.snapshot.pending_operations[0].resource;
+    (operation.id, operation.provider) = (String::new(), reference.clone());
+    stack.refresh().ok();
+    assert_eq!((stack.names(), pending(&stack).len()), (names(["shop-dev", "old", "new", "a!", "a"]), 0));
+    assert_eq!(stack.resource("a").provider, reference);
+}
+
+#[test]
+fn a_replacement_under_a_new_name_takes_the_place_of_the_old_one() {
+    let mut stack = whole();
+    interrupt(&mut stack, OperationKind::Creating, "a");
+    let operation = &mut stack.snapshot.pending_operations[0].resource;
+    let former = operation.urn.clone();
+    operation.urn = drystone_model::Urn::new("urn:pulumi:dev::shop::pkgA:m:T::renamed");
+    (operation.id, operation.aliases) = (String::new(), vec![former.clone()]);
+    let cloud = Arc::clone(&stack.providers["pkgA"].cloud);
+    cloud.lock().unwrap().insert("renamed".to_owned(), [("kind".to_owned(), "x".into())].into());
+    let outcome = stack
+        .up(program(move |p| {
+            let former = former.clone();
+            async move {
+                let a = p
+                    .resource("pkgA:m:T", "renamed")
+                    .input("kind", "x")
+                    .alias(former.as_str())
+                    .register()
+                    .await?;
+                p.resource("pkgA:m:T", "b").input_from("kind", &a, "kind").register().await?;
+                Ok(())
+            }
+        }))
+        .ok();
+    assert_eq!(outcome.steps(), ["delete-replaced renamed"]);
+    assert_eq!((stack.names(), pending(&stack).len()), (names(["shop-dev", "renamed", "b"]), 0));
+    assert_eq!(stack.providers["pkgA"].ids(), ["b", "renamed"]);
 }
 
 #[test]
