@@ -1,4 +1,4 @@
-//! `cargo xtask setup | test | check | bench`: all that a newcomer types.
+//! `cargo xtask setup | test | check | bench`: all that a newcomer types, and the longest runs.
 //!
 //! Progress goes to stderr; what a reader or a script keeps (test output, the count, the table) goes to stdout.
 
@@ -10,6 +10,7 @@ mod cache;
 mod check;
 mod failure;
 mod links;
+mod long;
 mod phases;
 mod process;
 mod setup;
@@ -27,6 +28,8 @@ cargo xtask <command>
   setup --env     the same, then print the shell variables that hand the peers to the tests
   test            set up, check, and run every test
   check           format, lints, dependency rules and links, without tests
+  kills [N]       kill N updates and destroys (200) at any moment, and look for what is forgotten
+  chaos [N]       run the engine on N made-up stacks (100000) with faults and crashes
   bench           build for release and measure beside the stock Pulumi CLI
                     --only stock|ours    one side only
                     --case NAME          one case only: export, ls, verify, delete, repair, history, journal
@@ -60,6 +63,10 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         ["setup", "--env"] => setup::command(setup::Print::Variables),
         ["test"] => test::command(),
         ["check"] => check::command(),
+        ["kills"] => long::kills("200"),
+        ["kills", count] => long::kills(count),
+        ["chaos"] => long::chaos("100000"),
+        ["chaos", seeds] => long::chaos(seeds),
         ["bench", options @ ..] => bench::command(options),
         ["bench-up", options @ ..] => bench_up::command(options),
         [] | ["help" | "--help" | "-h"] => {

@@ -54,7 +54,7 @@ fn every_test(ready: &Ready) -> Command {
 }
 
 /// Where the plugins of `crates/testbed` are built.
-fn testbed() -> PathBuf {
+pub(crate) fn testbed() -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
     target.join("debug")

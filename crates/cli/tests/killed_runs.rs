@@ -1,6 +1,6 @@
 //! Runs that are killed with SIGKILL at any moment, with a provider that keeps what it really did in files.
 //!
-//! `DRYSTONE_KILLS` sets how many, `DRYSTONE_SEED` which moments.
+//! `DRYSTONE_KILLS` sets how many, `DRYSTONE_SEED` which moments. `cargo xtask kills` does 200.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -8,16 +8,55 @@ mod harness;
 
 use harness::Sandbox;
 use rand::{RngExt, SeedableRng};
-use std::collections::BTreeSet;
+use rand_chacha::ChaCha8Rng;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const RESOURCES: usize = 8;
+/// How long the provider takes before a change has its effect, and again before it answers.
+const DELAY: Duration = Duration::from_millis(40);
+const TEXTS: [&str; 3] = ["one", "two", "three"];
 
 struct Site {
     sandbox: Sandbox,
     world: PathBuf,
+}
+
+/// What a stack knows.
+#[derive(Debug)]
+struct Known {
+    /// The names in the state.
+    state: Vec<String>,
+    /// Operations whose end nobody knows: kind and name.
+    pending: Vec<(String, String)>,
+}
+
+impl Known {
+    fn names(&self) -> BTreeSet<&String> {
+        self.state.iter().chain(self.pending.iter().map(|(_, name)| name)).collect()
+    }
+}
+
+/// When a run is killed.
+#[derive(Debug, Clone, Copy)]
+enum Moment {
+    /// After a while.
+    Elapsed(Duration),
+    /// A while after so many operations have begun.
+    Begun(usize, Duration),
+}
+
+impl Moment {
+    /// A moment: mostly one while the world is changed.
+    fn any(random: &mut ChaCha8Rng) -> Self {
+        if random.random_bool(0.15) {
+            return Self::Elapsed(Duration::from_millis(random.random_range(0..1500)));
+        }
+        let wait = (DELAY * 2).mul_f64(random.random_range(0.0..1.2));
+        Self::Begun(random.random_range(1..=RESOURCES / 2), wait)
+    }
 }
 
 impl Site {
@@ -29,28 +68,46 @@ impl Site {
         let path = format!("{plugins}:{}", std::env::var("PATH").unwrap_or_default());
         sandbox.set("PATH", &path);
         sandbox.set("BENCH_WORLD", world.to_str().unwrap());
-        sandbox.set("BENCH_DELAY_MS", "8");
-        sandbox.write(
-            "Pulumi.yaml",
-            &format!("name: shop\nruntime:\n  name: bench\n  options: {{resources: {RESOURCES}}}\n"),
-        );
-        sandbox.ok(&["stack", "init", "dev"]);
-        Self { sandbox, world }
+        sandbox.set("BENCH_DELAY_MS", &DELAY.as_millis().to_string());
+        let site = Self { sandbox, world };
+        site.want(TEXTS[0]);
+        site.sandbox.ok(&["stack", "init", "dev"]);
+        site
     }
 
-    /// Runs a command and kills it, the process alone, after a while. Says whether it was still running.
-    fn kill(&self, command: &str, after: Duration) -> bool {
+    /// Changes the program: every resource carries that text.
+    fn want(&self, text: &str) {
+        let options = format!("{{resources: {RESOURCES}, text: {text}}}");
+        self.sandbox
+            .write("Pulumi.yaml", &format!("name: shop\nruntime:\n  name: bench\n  options: {options}\n"));
+    }
+
+    /// Runs a command and kills it, the process alone, at a moment. Says whether it was still running.
+    fn kill(&self, command: &str, moment: Moment) -> bool {
         let program = Path::new(env!("CARGO_BIN_EXE_drystone"));
-        let arguments = [command, "--yes", "--skip-preview", "-p", "3"];
-        let mut child = self
-            .sandbox
-            .command(program, &arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(after);
+        let events = self.sandbox.project().join("events");
+        std::fs::write(&events, "").unwrap();
+        let events = events.to_str().unwrap();
+        let arguments = [command, "--yes", "--skip-preview", "-p", "3", "--event-log", events];
+        let mut command = self.sandbox.command(program, &arguments);
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (started, mut due) = (Instant::now(), None);
+        while child.try_wait().unwrap().is_none() {
+            let now = match moment {
+                Moment::Elapsed(after) => started.elapsed() >= after,
+                Moment::Begun(count, wait) => {
+                    if due.is_none() && begun(events) >= count {
+                        due = Some(Instant::now() + wait);
+                    }
+                    due.is_some_and(|due| Instant::now() >= due)
+                }
+            };
+            if now {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
         let running = child.try_wait().unwrap().is_none();
         child.kill().unwrap();
         child.wait().unwrap();
@@ -61,51 +118,116 @@ impl Site {
     fn settle(&self) {
         let deadline = Instant::now() + Duration::from_secs(20);
         let mut before = self.things();
-        let mut quiet = 0;
-        while quiet < 3 {
+        let mut since = Instant::now();
+        while since.elapsed() < DELAY * 3 {
             assert!(Instant::now() < deadline, "the world does not settle");
-            std::thread::sleep(Duration::from_millis(12));
+            std::thread::sleep(DELAY / 4);
             let now = self.things();
-            quiet = if now == before { quiet + 1 } else { 0 };
-            before = now;
+            if now != before {
+                (before, since) = (now, Instant::now());
+            }
         }
     }
 
-    /// The names of what exists.
-    fn things(&self) -> BTreeSet<String> {
+    /// What exists, by name.
+    fn things(&self) -> BTreeMap<String, String> {
         let entries = std::fs::read_dir(&self.world).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        let paths = entries.map(|entry| entry.unwrap().path());
+        // One that goes while it is looked at is gone.
+        let read = |path: PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            Some((name, std::fs::read_to_string(&path).ok()?))
+        };
+        paths.filter_map(read).collect()
     }
 
-    /// The names in the state, and those of operations whose end nobody knows. None may stand twice.
-    fn known(&self) -> (Vec<String>, Vec<String>) {
+    /// What the stack knows of the bench's items.
+    fn known(&self) -> Known {
         let export: serde_json::Value = serde_json::from_str(&self.sandbox.ok(&["stack", "export"])).unwrap();
         let deployment = &export["deployment"];
-        let name = |urn: &serde_json::Value| urn.as_str().unwrap().rsplit("::").next().unwrap().to_owned();
-        let items = |urn: &serde_json::Value| urn.as_str().unwrap().contains("bench:index:Item");
         let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
-        let resources = list(&deployment["resources"]);
-        let pending = list(&deployment["pending_operations"]);
-        let state = resources.iter().map(|r| &r["urn"]).filter(|urn| items(urn)).map(name).collect();
-        let pending =
-            pending.iter().map(|p| &p["resource"]["urn"]).filter(|urn| items(urn)).map(name).collect();
-        (state, pending)
-    }
-
-    /// Everything that exists is known, and nothing is known twice.
-    fn check(&self) {
-        let (state, pending) = self.known();
-        let unique: BTreeSet<_> = state.iter().collect();
-        assert_eq!(unique.len(), state.len(), "twice in the state: {state:?}");
-        let unique: BTreeSet<_> = pending.iter().collect();
-        assert_eq!(unique.len(), pending.len(), "twice pending: {pending:?}");
-        for thing in self.things() {
-            assert!(
-                state.contains(&thing) || pending.contains(&thing),
-                "{thing} exists and nobody knows it: state {state:?}, pending {pending:?}"
-            );
+        let name = |resource: &serde_json::Value| {
+            let urn = resource["urn"].as_str().unwrap();
+            urn.contains("bench:index:Item").then(|| urn.rsplit("::").next().unwrap().to_owned())
+        };
+        let operation = |operation: &serde_json::Value| {
+            Some((operation["type"].as_str().unwrap().to_owned(), name(&operation["resource"])?))
+        };
+        Known {
+            state: list(&deployment["resources"]).iter().filter_map(name).collect(),
+            pending: list(&deployment["pending_operations"]).iter().filter_map(operation).collect(),
         }
     }
+
+    /// Everything that exists is known, and nothing is known twice. Only creations that nobody knows the end of can be
+    /// pending for one name together: both may have made something.
+    fn check(&self, round: u64) -> Known {
+        let known = self.known();
+        let unique: BTreeSet<_> = known.state.iter().collect();
+        assert_eq!(unique.len(), known.state.len(), "round {round}: twice in the state: {known:?}");
+        let mut kinds: BTreeMap<&String, Vec<&str>> = BTreeMap::new();
+        for (kind, name) in &known.pending {
+            kinds.entry(name).or_default().push(kind);
+        }
+        for (name, kinds) in kinds {
+            let together = kinds.len() == 1 || kinds.iter().all(|kind| *kind == "creating");
+            assert!(together, "round {round}: {name} twice pending: {known:?}");
+        }
+        for thing in self.things().into_keys() {
+            assert!(
+                known.names().contains(&thing),
+                "round {round}: {thing} exists and nobody knows it: {known:?}"
+            );
+        }
+        known
+    }
+
+    /// The next run makes everything what the program wants, with nothing left to do by hand.
+    fn finish_up(&self, round: u64, text: &str) {
+        let ended = self.sandbox.drystone(&["up", "--yes", "--skip-preview"]);
+        assert_eq!(ended.code, 0, "round {round}: the run after the killed ones: {ended:#?}");
+        let Known { mut state, pending } = self.known();
+        state.sort();
+        let things = self.things();
+        assert_eq!(state, things.keys().cloned().collect::<Vec<_>>(), "round {round}");
+        assert_eq!(state.len(), RESOURCES, "round {round}");
+        assert!(things.values().all(|content| content.contains(text)), "round {round}: {things:?}");
+        assert_eq!(pending, [], "round {round}: {ended:#?}");
+    }
+
+    /// The next run leaves nothing. An operation may stay pending only where nothing told how ids are made.
+    fn finish_destroy(&self, round: u64) -> usize {
+        let before = self.known();
+        let ended = self.sandbox.drystone(&["destroy", "--yes", "--skip-preview"]);
+        assert_eq!(ended.code, 0, "round {round}: the destroy after the killed runs: {ended:#?}");
+        let after = self.known();
+        assert_eq!((after.state.len(), self.things().len()), (0, 0), "round {round}: {after:?}");
+        assert!(
+            after.pending.is_empty() || before.state.is_empty(),
+            "round {round}: {after:?} after {before:?}: {ended:#?}"
+        );
+        after.pending.len()
+    }
+}
+
+/// How many operations on items have begun, by what is told of them.
+fn begun(events: &str) -> usize {
+    let text = std::fs::read_to_string(events).unwrap_or_default();
+    let begins = |line: &&str| line.contains("resourcePreEvent") && line.contains("bench:index:Item");
+    text.lines().filter(begins).filter(|line| !line.contains(r#""op":"same""#)).count()
+}
+
+/// What happened.
+#[derive(Debug, Default)]
+struct Figures {
+    running: u64,
+    in_operations: u64,
+    operations: BTreeMap<String, u64>,
+    /// Creations that were interrupted again before anybody could tell what became of them.
+    again: usize,
+    finished: u64,
+    destroyed: u64,
+    unclear: usize,
 }
 
 #[test]
@@ -113,32 +235,53 @@ impl Site {
 fn s05_whatever_moment_a_run_is_killed_at_nothing_that_exists_is_forgotten() {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let (kills, seed) = (number("DRYSTONE_KILLS", 40), number("DRYSTONE_SEED", 1));
-    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
     let site = Site::new();
-    let (mut hits, mut pending, mut finished) = (0, 0, 0);
+    let (mut figures, mut text) = (Figures::default(), 0);
     for round in 0..kills {
-        let command = if random.random_bool(0.6) { "up" } else { "destroy" };
-        let after = Duration::from_millis(random.random_range(5..400));
-        hits += u64::from(site.kill(command, after));
+        text = (text + random.random_range(1..TEXTS.len())) % TEXTS.len();
+        let text = TEXTS[text];
+        site.want(text);
+        let empty = site.things().is_empty();
+        let command = if empty || random.random_bool(0.6) { "up" } else { "destroy" };
+        let before = site.known();
+        figures.running += u64::from(site.kill(command, Moment::any(&mut random)));
         site.settle();
         // What the dead run journaled is brought in by whoever comes next.
         site.sandbox.ok(&["cancel", "--yes"]);
-        site.check();
-        pending += site.known().1.len();
-        if round % 5 == 4 {
-            let ended = site.sandbox.drystone(&["up", "--yes", "--skip-preview"]);
-            assert_eq!(ended.code, 0, "round {round}: the run after the killed ones: {ended:#?}");
-            let (mut state, pending) = site.known();
-            state.sort();
-            assert_eq!(state, site.things().into_iter().collect::<Vec<_>>(), "round {round}");
-            assert_eq!(state.len(), RESOURCES, "round {round}");
-            // A creation that never happened may stay pending, with a warning: that nothing has the id that was
-            // guessed does not prove that nothing was made. What it would have made is there by now.
-            assert!(pending.iter().all(|name| state.contains(name)), "round {round}: {pending:?}");
-            finished += 1;
+        let known = site.check(round);
+        let names: BTreeSet<_> = known.pending.iter().map(|(_, name)| name.clone()).collect();
+        figures.again += known.pending.len() - names.len();
+        let mut earlier = before.pending;
+        let mut interrupted = known.pending;
+        interrupted.retain(|operation| match earlier.iter().position(|other| other == operation) {
+            Some(at) => {
+                earlier.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        figures.in_operations += u64::from(!interrupted.is_empty());
+        for (kind, _) in interrupted {
+            *figures.operations.entry(kind).or_default() += 1;
+        }
+        if random.random_bool(0.25) {
+            figures.unclear += site.finish_destroy(round);
+            figures.destroyed += 1;
+        }
+        if random.random_bool(0.3) {
+            site.finish_up(round, text);
+            figures.finished += 1;
         }
     }
+    site.want(TEXTS[0]);
+    site.finish_up(kills, TEXTS[0]);
+    let Figures { running, in_operations, operations, again, finished, destroyed, unclear } = figures;
     println!(
-        "killed runs: {kills} (seed {seed}), {hits} of them while running, {pending} pending operations found, {finished} runs finished by themselves, 0 things forgotten"
+        "killed runs: {kills} (seed {seed}), {running} while running, {in_operations} in the middle of operations \
+         {operations:?}, {again} creations interrupted again; then {finished} updates and {destroyed} destroys ended \
+         by themselves; 0 things forgotten, 0 in the state twice, 0 operations pending after an update, {unclear} after \
+         a destroy of a stack that had nothing yet"
     );
+    assert!(in_operations * 2 >= kills, "too few of {kills} kills hit a running operation: {in_operations}");
 }

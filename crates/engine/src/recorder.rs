@@ -6,7 +6,7 @@ pub(crate) use order::refers_no_further;
 
 use crate::known::{Known, Place};
 use crate::{Journal, JournalError};
-use drystone_journal::{Entry, Kind};
+use drystone_journal::{Entry, Kind, Replayer};
 use drystone_model::{Operation, OperationKind, Resource, Snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +31,8 @@ struct Queue {
     /// Whether anything waits, or was written, that changes the snapshot.
     changed: bool,
     broken: Option<JournalError>,
+    /// What the entries make of the base, where somebody wants to know in the end.
+    followed: Option<Replayer>,
 }
 
 /// How an entry must be treated.
@@ -180,6 +182,26 @@ impl Recorder {
         self.write(entry, Weight::Durable).await
     }
 
+    /// Follows what the entries make of the base from now on, before the first of them.
+    pub(crate) fn follow(&self, base: Snapshot) {
+        if self.is_recording() {
+            self.queue().followed = Some(Replayer::new(base));
+        }
+    }
+
+    /// What the entries so far make of the base that is followed; nothing where they do not fit it.
+    pub(crate) fn followed(&self) -> Option<Snapshot> {
+        let replayed = self.queue().followed.as_ref()?.snapshot();
+        (replayed.refused.is_empty() && replayed.duplicate_alias.is_none()).then_some(replayed.snapshot)
+    }
+
+    /// Writes down a whole snapshot: the last entry of an update, which nothing can follow. The state so far becomes
+    /// the base first, so that every replayer forgets its positions. Durable when it returns.
+    pub(crate) async fn conclude(&self, snapshot: Snapshot) -> Result<(), JournalError> {
+        self.write(Entry::new(Kind::RebuiltBaseState, 0, 0), Weight::Light).await?;
+        self.rebase(snapshot, false, Vec::new()).await
+    }
+
     /// Writes an entry of another kind, made by the caller.
     pub(crate) async fn note(&self, entry: Entry) -> Result<(), JournalError> {
         self.write(entry, Weight::Light).await
@@ -222,6 +244,10 @@ impl Recorder {
             for mut entry in entries {
                 queue.sequence += 1;
                 entry.sequence = queue.sequence;
+                if let Some(followed) = &mut queue.followed {
+                    // What is refused shows when the snapshot is taken.
+                    let _ = followed.add(entry.clone());
+                }
                 queue.waiting.push(entry);
             }
             queue.sequence

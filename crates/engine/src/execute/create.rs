@@ -5,13 +5,15 @@ use super::views::During;
 use super::{Causes, StepResult, explain, moment, protect_outputs};
 use crate::deployment::Deployment;
 use crate::known::Known;
-use crate::recorder::Success;
+use crate::recorder::{Begun, Success};
 use crate::{
-    AppliedState, CreateArguments, HookMoment, Op, Provider, ProviderError, ProviderErrorKind, State,
+    AppliedState, CreateArguments, HookMoment, JournalError, Op, Provider, ProviderError, ProviderErrorKind,
+    Severity, State,
 };
-use drystone_model::{OperationKind, is_provider_type};
+use drystone_model::{OperationKind, Resource, is_provider_type};
 use futures::FutureExt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A resource to be made.
 #[derive(Debug)]
@@ -37,7 +39,7 @@ impl Deployment {
         let Create { mut new, replaces, causes, provider } = step;
         let op = if replaces.is_some() { Op::CreateReplacement } else { Op::Create };
         let old = replaces.as_ref().map(|replaced| &replaced.old);
-        let running = self.start(op, old, Some(Arc::new(new.clone())), causes).await?;
+        let mut running = self.start(op, old, Some(Arc::new(new.clone())), causes).await?;
         if let Err(message) = self
             .run_hooks(HookMoment::BeforeCreate, Sides { old: None, new: Some(&new), applied: false })
             .await
@@ -46,18 +48,19 @@ impl Deployment {
         }
         // Components and providers are nothing in the world: there is nothing to lose.
         let effect = provider.is_some() && !is_provider_type(new.record.urn.type_token());
-        let begun = if effect && self.recorder.is_recording() {
+        let mut tries = Tries::default();
+        if effect && self.recorder.is_recording() {
             let sealed = match self.vault.seal(&new, None) {
                 Ok(sealed) => sealed,
                 Err(message) => return Err(running.failed(message)),
             };
-            match self.recorder.begin(OperationKind::Creating, sealed.resource).await {
-                Ok(begun) => Some(begun),
-                Err(error) => return Err(running.unrecorded(&error)),
+            tries.intent = Some(sealed.resource);
+            running.acts();
+            if let Err(error) = self.begin_try(&tries).await {
+                return Err(running.unrecorded(&error));
             }
-        } else {
-            None
-        };
+        }
+        let mut begun = None;
         let mut incomplete = Vec::new();
         let mut published = None;
         if let Some(provider) = provider {
@@ -67,13 +70,26 @@ impl Deployment {
                 .with_retries(
                     "create",
                     sides,
-                    || self.call_create(provider.as_ref(), &new, &token).boxed(),
+                    || self.try_create(provider.as_ref(), &new, &token, &tries).boxed(),
                     unready_words,
                 )
                 .await;
-            let applied = match answered {
-                Ok(applied) => applied,
-                Err(error) => {
+            let mut unready = tries.take_unready();
+            begun = tries.take_begun();
+            let applied = match (answered, unready.pop()) {
+                (Ok(applied), last) => {
+                    unready.extend(last);
+                    applied
+                }
+                // What an earlier try made is there, whatever became of the last one.
+                (Err(error), Some(made)) => {
+                    self.diagnose(&new.record.urn, Severity::Error, explain(&error, "the creation"));
+                    if error.kind == ProviderErrorKind::Unknown {
+                        begun = None;
+                    }
+                    made
+                }
+                (Err(error), None) => {
                     self.views.release(&token);
                     if let Some(begun) = begun.filter(|_| error.kind != ProviderErrorKind::Unknown)
                         && let Err(error) = self.recorder.fail(begun).await
@@ -83,6 +99,11 @@ impl Deployment {
                     return Err(running.failed(explain(&error, "the creation")));
                 }
             };
+            unready.retain(|made| made.id != applied.id);
+            if let Err(failure) = self.let_go_of_tries(&new, unready).await {
+                self.views.release(&token);
+                return Err(failure);
+            }
             new.record.id = applied.id;
             new.outputs = applied.outputs;
             new.record.refresh_before_update = applied.refresh_before_update;
@@ -142,6 +163,66 @@ impl Deployment {
         Ok(known)
     }
 
+    /// Writes down that something may be made.
+    async fn begin_try(&self, tries: &Tries) -> Result<(), JournalError> {
+        let Some(intent) = tries.intent.clone() else { return Ok(()) };
+        let begun = self.recorder.begin(OperationKind::Creating, intent).await?;
+        *tries.begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+        Ok(())
+    }
+
+    /// Makes a resource, or tries to once more. A try of which nobody heard may have made something: its begin entry
+    /// stays, and the next one has its own.
+    async fn try_create(
+        &self,
+        provider: &dyn Provider,
+        new: &State,
+        token: &str,
+        tries: &Tries,
+    ) -> Result<AppliedState, ProviderError> {
+        if tries.unheard.swap(false, Ordering::SeqCst)
+            && let Err(error) = self.begin_try(tries).await
+        {
+            self.lose_journal(&error);
+            return Err(ProviderError::unknown(error.to_string()));
+        }
+        let answered = self.call_create(provider, new, token).await;
+        match &answered {
+            Err(error) if error.kind == ProviderErrorKind::Unknown => {
+                tries.unheard.store(true, Ordering::SeqCst);
+            }
+            Ok(applied) if !applied.incomplete.is_empty() => tries.keep(applied.clone()),
+            _ => {}
+        }
+        answered
+    }
+
+    /// Writes down what tries made that were given up: it is deleted at the end, like what was replaced.
+    async fn let_go_of_tries(&self, new: &State, made: Vec<AppliedState>) -> StepResult<()> {
+        if !self.recorder.is_recording() {
+            return Ok(());
+        }
+        for applied in made {
+            let mut state = new.clone();
+            state.record.id = applied.id;
+            state.record.init_errors = applied.incomplete;
+            state.record.delete = true;
+            state.outputs = applied.outputs;
+            protect_outputs(self, &mut state);
+            let sealed =
+                self.vault.seal(&state, None).map_err(|message| self.fail(&new.record.urn, message))?;
+            let success = Success {
+                state: Some(sealed.resource.clone()),
+                byte_strings: sealed.byte_strings,
+                ..Success::default()
+            };
+            let place = self.recorder.adjust(success).await.map_err(|error| self.lose_journal(&error))?;
+            let known = Known::new(place, Arc::new(state), Some(sealed.resource));
+            self.world().superseded_news.push(known);
+        }
+        Ok(())
+    }
+
     async fn call_create(
         &self,
         provider: &dyn Provider,
@@ -174,6 +255,32 @@ impl Deployment {
             }
         }
         self.supersede_views(old.urn()).await
+    }
+}
+
+/// The tries to make one resource.
+#[derive(Debug, Default)]
+struct Tries {
+    /// What is to be made, as the journal takes it.
+    intent: Option<Resource>,
+    begun: Mutex<Option<Begun>>,
+    /// Whether nobody knows what the last one did.
+    unheard: AtomicBool,
+    /// What was made and was not ready.
+    unready: Mutex<Vec<AppliedState>>,
+}
+
+impl Tries {
+    fn keep(&self, applied: AppliedState) {
+        self.unready.lock().unwrap_or_else(PoisonError::into_inner).push(applied);
+    }
+
+    fn take_unready(&self) -> Vec<AppliedState> {
+        std::mem::take(&mut self.unready.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn take_begun(&self) -> Option<Begun> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

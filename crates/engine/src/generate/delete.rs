@@ -77,7 +77,9 @@ impl Deployment {
             going.push(Going { known, how: How::Delete(DeleteReason::Replaced) });
         }
         for urn in std::mem::take(&mut world.to_delete) {
-            let in_scope = scope.contains_either(&urn, world.aliases.get(&urn));
+            let former = world.aliases.get(&urn);
+            let needed = needed.contains(&urn) || former.is_some_and(|former| needed.contains(former));
+            let in_scope = scope.contains_either(&urn, former) && !needed;
             if let Some(known) = world.news.get(&urn).cloned().filter(|_| in_scope) {
                 world.disposition_mut(&urn).deleted = true;
                 going.push(Going { known, how: How::Delete(DeleteReason::Unwanted) });
@@ -290,15 +292,25 @@ fn is_named(world: &World, targets: &Targets, urn: &Urn) -> bool {
     targets.contains(urn) || world.aliases.get(urn).is_some_and(|old| targets.contains(old))
 }
 
-/// What the old states of failed and skipped resources refer to, directly or not: they still need it.
+/// What failed and skipped resources refer to, directly or not, as they were and as they are now: they still need it.
 fn needed_by_failures(world: &World) -> HashSet<Urn> {
+    let now = |urn: &Urn| world.aliased.get(urn).unwrap_or(urn).clone();
+    let failed = |known: &&Arc<Known>| world.disposition(&now(known.urn())).failed;
+    let mut pending: Vec<Arc<Known>> = world.olds.iter().filter(failed).cloned().collect();
     let mut needed: HashSet<Urn> = HashSet::new();
-    // Dependencies come before what depends on them, so going backwards sees every dependent first.
-    for known in world.olds.iter().rev() {
-        let urn = known.urn();
-        let failed = world.disposition(world.aliased.get(urn).unwrap_or(urn)).failed;
-        if failed || needed.contains(urn) {
-            needed.extend(references(known.record()).map(Urn::new));
+    if pending.is_empty() {
+        return needed;
+    }
+    let mut olds: HashMap<&Urn, Vec<&Arc<Known>>> = HashMap::new();
+    for known in &world.olds {
+        olds.entry(known.urn()).or_default().push(known);
+    }
+    while let Some(known) = pending.pop() {
+        for urn in references(known.record()).map(Urn::new) {
+            if needed.insert(urn.clone()) {
+                let old = olds.get(&urn).into_iter().flatten().copied();
+                pending.extend(old.chain(world.news.get(&now(&urn))).cloned());
+            }
         }
     }
     needed

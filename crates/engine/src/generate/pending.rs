@@ -2,7 +2,10 @@
 //!
 //! A creation is looked for where its provider can read it back; a resource that was being changed, deleted or read is
 //! read again. What is found changes the base as a whole: one `Write` entry, so that a crash leaves either everything
-//! as it was or everything as it was found.
+//! as it was or everything as it was found. What cannot be told at the beginning is looked at once more when the run
+//! has ended ([`leftover`]).
+
+mod leftover;
 
 use super::target::references;
 use crate::deployment::{Deployment, Stopped};
@@ -11,7 +14,7 @@ use crate::execute::{moment, protect_outputs, timeout};
 use crate::known::Known;
 use crate::{PropertyMap, ProviderError, ReadArguments, ReadState, Severity, State};
 use drystone_journal::prune_references;
-use drystone_model::{Operation, OperationKind, Resource, Snapshot, Urn, Value, is_provider_type};
+use drystone_model::{Operation, OperationKind, Resource, Snapshot, Urn, Value, is_provider_type, normalize};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -20,6 +23,8 @@ use std::sync::Arc;
 enum Finding {
     /// What it made, changed or left is there.
     There(Box<State>),
+    /// What it was to make is in the stack, under the id that it would have.
+    Held(String),
     /// What it was about is not there any more.
     Gone,
     /// There is nothing to find out.
@@ -49,6 +54,9 @@ impl Deployment {
         if pending.is_empty() {
             return Ok(());
         }
+        if pending.iter().any(|operation| operation.kind == OperationKind::Creating) {
+            self.recorder.follow(self.whole_base());
+        }
         let findings = futures::future::join_all(pending.iter().map(|operation| self.look_for(operation)));
         let findings = findings.await;
         if findings.iter().any(|finding| matches!(finding, Finding::Refused)) {
@@ -73,15 +81,23 @@ impl Deployment {
         self.rebase(draft).await
     }
 
+    /// The base with its resources.
+    fn whole_base(&self) -> Snapshot {
+        let resources = self.world().olds.iter().map(|known| known.record().clone()).collect();
+        Snapshot { resources, ..self.base().clone() }
+    }
+
     /// Makes the draft the base.
-    async fn rebase(&self, draft: Draft) -> Result<(), Stopped> {
+    async fn rebase(self: &Arc<Self>, draft: Draft) -> Result<(), Stopped> {
         let operations: Vec<Operation> = draft.unclear.into_iter().map(|(operation, _)| operation).collect();
         self.base().pending_operations.clone_from(&operations);
         let rest = self.base().clone();
-        let snapshot =
-            Snapshot { resources: draft.resources.clone(), pending_operations: operations, ..rest };
-        let olds = draft.resources.into_iter().enumerate();
+        let mut snapshot = Snapshot { resources: draft.resources, pending_operations: operations, ..rest };
+        // Two that claim one name are told of by whoever takes the snapshot.
+        let _ = normalize(&mut snapshot);
+        let olds = snapshot.resources.iter().cloned().enumerate();
         let olds: Vec<Arc<Known>> = olds.map(|(index, resource)| Known::of_base(index, resource)).collect();
+        let _acting = self.act();
         let written = self.recorder.rebase(snapshot, draft.byte_strings, olds.clone()).await;
         written.map_err(|error| self.lose_journal(&error))?;
         self.world().set_olds(olds);
@@ -95,7 +111,9 @@ impl Deployment {
         if self.options.clear_pending_creates || !managed {
             return Finding::Moot;
         }
-        let old = self.world().old(&resource.urn).cloned();
+        let olds: Vec<Arc<Known>> = self.world().olds.clone();
+        let old =
+            live(olds.iter().map(|known| known.record()), resource).map(|index| Arc::clone(&olds[index]));
         match (&operation.kind, old) {
             (OperationKind::Creating, _) => self.look_for_creation(resource).await,
             // An interrupted creation whose id somebody has told since.
@@ -119,6 +137,11 @@ impl Deployment {
             Some(id) => id.clone(),
             None => likely_id(&wanted),
         };
+        if told.is_none()
+            && let Some(finding) = self.look_in_the_stack(resource, &id)
+        {
+            return finding;
+        }
         let found = match self.read_back(&wanted, &id).await {
             Ok(found) => found,
             Err(error) if told.is_some() => {
@@ -143,6 +166,17 @@ impl Deployment {
         state.record.created = Some(now.clone());
         state.record.modified = Some(now);
         Finding::There(Box::new(state))
+    }
+
+    /// What the stack says of the id that a creation would have given. One thing is never in the state twice.
+    fn look_in_the_stack(&self, resource: &Resource, id: &str) -> Option<Finding> {
+        let world = self.world();
+        let holder =
+            world.olds.iter().map(|known| known.record()).find(|state| holds(state, resource, id))?;
+        Some(match stands_for(holder, resource) {
+            true => Finding::Held(id.to_owned()),
+            false => Finding::Unclear(format!("the stack has '{id}' as {}", holder.urn)),
+        })
     }
 
     /// Reads something again that the stack has.
@@ -207,31 +241,44 @@ impl Deployment {
     fn take_in(&self, draft: &mut Draft, operation: Operation, finding: Finding) -> Result<(), Stopped> {
         let urn = operation.resource.urn.clone();
         let kind = operation.kind.as_str().to_owned();
-        let live = draft.resources.iter().position(|resource| resource.urn == urn && !resource.delete);
+        let live = live(&draft.resources, &operation.resource);
         match finding {
             Finding::Moot | Finding::Refused => draft.settled = true,
+            Finding::Held(id) => {
+                draft.settled = true;
+                self.tell_held(&urn, &id);
+            }
             Finding::Unclear(reason) => draft.unclear.push((operation, reason)),
             Finding::Gone => {
                 if let Some(index) = live {
-                    draft.resources.remove(index);
-                    draft.resources.retain(|resource| resource.view_of != urn);
+                    let gone = draft.resources.remove(index);
+                    draft.resources.retain(|resource| resource.view_of != gone.urn);
                 }
                 (draft.settled, draft.removed) = (true, true);
                 self.diagnose(&urn, Severity::Info, format!("interrupted while {kind}: it is gone"));
             }
             Finding::There(state) => {
                 let made = matches!(operation.kind, OperationKind::Creating | OperationKind::Importing);
-                let before = self.world().old(&urn).cloned().filter(|_| !made);
+                let before = self.world().old(&state.record.urn).cloned().filter(|_| !made);
                 let sealed = self.vault.seal(&state, before.as_deref());
                 let sealed = sealed.map_err(|message| self.fail(&urn, message))?;
                 draft.byte_strings |= sealed.byte_strings;
-                if !made || live.is_some_and(|index| draft.resources[index].id == state.record.id) {
-                    if let Some(index) = live.filter(|_| !made) {
+                let holder = draft.holder(&operation, &state.record.id);
+                if !made {
+                    if let Some(index) = live {
                         draft.resources[index] = sealed.resource;
                     }
                     draft.settled = true;
                     let message = format!("interrupted while {kind}: read back from the provider");
                     self.diagnose(&urn, Severity::Info, message);
+                } else if let Some(holder) = holder {
+                    if stands_for(holder, &operation.resource) {
+                        draft.settled = true;
+                        self.tell_held(&urn, &state.record.id);
+                    } else {
+                        let reason = format!("the stack has '{}' as {}", state.record.id, holder.urn);
+                        draft.unclear.push((operation, reason));
+                    }
                 } else if let Some(other) = live.filter(|&index| !draft.was_to_replace(&operation, index)) {
                     let (found, other) = (&state.record.id, &draft.resources[other].id);
                     let reason =
@@ -248,6 +295,11 @@ impl Deployment {
             }
         }
         Ok(())
+    }
+
+    fn tell_held(&self, urn: &Urn, id: &str) {
+        let message = format!("interrupted while creating: the stack has it by now (id {id})");
+        self.diagnose(urn, Severity::Info, message);
     }
 
     fn warn_of_unused_imports(&self, pending: &[Operation]) {
@@ -286,6 +338,11 @@ impl Deployment {
 }
 
 impl Draft {
+    /// The state that has the thing of an id which an operation is about.
+    fn holder(&self, operation: &Operation, id: &str) -> Option<&Resource> {
+        self.resources.iter().find(|state| holds(state, &operation.resource, id))
+    }
+
     /// Whether a creation was to replace a state. What replaces a state begins with the moment that it was made.
     fn was_to_replace(&self, operation: &Operation, index: usize) -> bool {
         let old = &self.resources[index];
@@ -316,6 +373,27 @@ impl Draft {
     }
 }
 
+/// Whether a state is the live one of a resource, under its name or one that it had.
+fn stands_for(state: &Resource, resource: &Resource) -> bool {
+    !state.delete && (state.urn == resource.urn || resource.aliases.contains(&state.urn))
+}
+
+/// Where the live state of a resource is: under its own name first.
+fn live<'a>(states: impl IntoIterator<Item = &'a Resource> + Clone, resource: &Resource) -> Option<usize> {
+    let of_its_name = |state: &Resource| !state.delete && state.urn == resource.urn;
+    let named = states.clone().into_iter().position(of_its_name);
+    named.or_else(|| states.into_iter().position(|state| stands_for(state, resource)))
+}
+
+/// Whether a state has the thing that a provider would give a resource under an id.
+fn holds(state: &Resource, resource: &Resource, id: &str) -> bool {
+    state.id == id
+        && state.type_token == resource.type_token
+        && state.provider == resource.provider
+        && state.custom
+        && !state.pending_replacement
+}
+
 /// What the provider probably calls something whose id was never told.
 fn likely_id(state: &State) -> String {
     let record = &state.record;
@@ -324,6 +402,12 @@ fn likely_id(state: &State) -> String {
             return id.clone();
         }
     }
+    name_of(state)
+}
+
+/// The name that a provider may take for an id.
+fn name_of(state: &State) -> String {
+    let record = &state.record;
     match state.inputs.get("name").map(Value::revealed) {
         Some(Value::String(name)) if !name.is_empty() => name,
         _ => record.urn.name().to_owned(),

@@ -3,7 +3,7 @@
 use crate::stack::{Outcome, Stack};
 use crate::world::{Owner, World};
 use drystone_dialects::pulumi::properties::{decode_plaintext, decode_properties, encode_plaintext};
-use drystone_engine::{Diagnostic, Ending, Event, Op, PropertyMap, Severity};
+use drystone_engine::{Diagnostic, Ending, Event, Op, PropertyMap, Registered, Registration, Severity};
 use drystone_model::{
     OperationKind, Properties, ProviderReference, Resource, Secret, SecretsProvider, Snapshot, Urn, Value,
     is_provider_type,
@@ -137,7 +137,75 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// What the program was answered, with everything left out that differs from run to run.
+    pub(crate) fn answered(&self) -> BTreeSet<String> {
+        let shown = |properties: &PropertyMap| -> BTreeMap<String, Value> {
+            properties.iter().map(|(key, value)| (key.clone(), value.revealed())).collect()
+        };
+        let answers = self.answers.iter();
+        let texts = answers.map(|answer| {
+            let Registered { urn, properties, result, unknown, .. } = answer;
+            without_ids(&format!("{urn} {result:?} unknown={unknown} {:?}", shown(properties)))
+        });
+        texts.collect()
+    }
+
+    /// Where the program was answered something else than the state holds.
+    pub(crate) fn lies(&self, snapshot: &Snapshot) -> Vec<String> {
+        let mut wrongs = Vec::new();
+        for answer in self.answers.iter().filter(|answer| answer.result == Registration::Done) {
+            let is_it = |resource: &&Resource| !resource.delete && resource.urn == answer.urn;
+            let held = snapshot.resources.iter().find(is_it);
+            if answer.unknown || held.is_some_and(|held| !held.custom) {
+                continue;
+            }
+            let held = held.map(|held| (held.id.clone(), open(&held.outputs)));
+            if held.as_ref().is_none_or(|(id, outputs)| (id, outputs) != (&answer.id, &answer.properties)) {
+                let told = (&answer.id, &answer.properties);
+                wrongs
+                    .push(format!("{}: the program was told {told:?}, the state holds {held:?}", answer.urn));
+            }
+        }
+        wrongs
+    }
+}
+
 impl Stack {
+    /// A thing that was made for a resource and that the state does not name.
+    pub(crate) fn thing_unheard(&self, urn: &Urn) -> Option<String> {
+        let held = |id: &String| self.snapshot.resources.iter().any(|other| other.id == *id);
+        let things = &self.world.things;
+        let mut unheard =
+            things.iter().filter(|(id, thing)| thing.owner == Owner::Stack && thing.urn == *urn && !held(id));
+        unheard.next().map(|(id, _)| id.clone())
+    }
+
+    /// What pending creations made, by resource.
+    pub(crate) fn made_unheard(&self) -> BTreeMap<String, String> {
+        let creating = self.snapshot.pending_operations.iter();
+        let creating = creating.filter(|operation| operation.kind == OperationKind::Creating);
+        // Nothing can be read back whose provider is gone.
+        let known = |reference: &str| {
+            let mut resources = self.snapshot.resources.iter();
+            resources.any(|resource| format!("{}::{}", resource.urn, resource.id) == reference)
+        };
+        let creating = creating.filter(|operation| known(&operation.resource.provider));
+        let made = |urn: &Urn| Some((urn.to_string(), self.thing_unheard(urn)?));
+        creating.filter_map(|operation| made(&operation.resource.urn)).collect()
+    }
+
+    /// Deletes what pending creations made and the state does not name.
+    pub(crate) fn delete_unheard(&mut self) {
+        let urns: Vec<Urn> =
+            self.snapshot.pending_operations.iter().map(|operation| operation.resource.urn.clone()).collect();
+        for urn in urns {
+            while let Some(id) = self.thing_unheard(&urn) {
+                self.world.delete(&id);
+            }
+        }
+    }
+
     /// Whether the state, its pending operations and the world agree: nothing that exists is missing or there twice,
     /// and nothing is named that is gone. Takes note of what was left behind on purpose.
     pub(crate) fn account(&mut self, outcome: &Outcome) -> Vec<String> {

@@ -18,6 +18,8 @@ pub(crate) struct Figures {
     pub(crate) cancelled: usize,
     /// Pending operations that were settled.
     pub(crate) pending: usize,
+    /// Those of them that only a person could settle.
+    pub(crate) by_hand: usize,
     /// Previews compared with what was done.
     pub(crate) previews: usize,
     /// Ends after faults compared with ends without.
@@ -35,6 +37,7 @@ impl Figures {
         self.fenced += other.fenced;
         self.cancelled += other.cancelled;
         self.pending += other.pending;
+        self.by_hand += other.by_hand;
         self.previews += other.previews;
         self.comparisons += other.comparisons;
     }
@@ -45,7 +48,7 @@ impl fmt::Display for Figures {
         write!(
             f,
             "{} seeds, {} runs, {} operations on the world, {} journal entries verified, {} provider faults, \
-             {} crashes, {} lost leases, {} cancellations, {} pending operations settled, {} previews compared, \
+             {} crashes, {} lost leases, {} cancellations, {} pending operations settled ({} by hand), {} previews compared, \
              {} ends compared with a run without faults",
             self.seeds,
             self.runs,
@@ -56,6 +59,7 @@ impl fmt::Display for Figures {
             self.fenced,
             self.cancelled,
             self.pending,
+            self.by_hand,
             self.previews,
             self.comparisons
         )

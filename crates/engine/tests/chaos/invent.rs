@@ -2,7 +2,7 @@
 
 use crate::program::{Declaration, Input, Key, Spec, What};
 use crate::world::{Behaviour, DiffAnswer, Owner, Thing, World};
-use drystone_engine::{Alias, AliasParent, PropertyMap};
+use drystone_engine::{Alias, AliasParent, HookMoment, PropertyMap};
 use drystone_model::{Urn, Value};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -10,6 +10,15 @@ use rand_chacha::ChaCha8Rng;
 const PACKAGES: [&str; 2] = ["pkgA", "pkgB"];
 const KINDS: usize = 3;
 const KEYS: [&str; 3] = ["k0", "k1", "k2"];
+const HOOKS: [HookMoment; 7] = [
+    HookMoment::BeforeCreate,
+    HookMoment::AfterCreate,
+    HookMoment::BeforeUpdate,
+    HookMoment::AfterUpdate,
+    HookMoment::BeforeDelete,
+    HookMoment::AfterDelete,
+    HookMoment::OnError,
+];
 const VERSIONS: [&str; 3] = ["", "1.0.0", "2.1.0"];
 
 /// Which features a scenario uses, so that some scenarios stay simple enough for the sharper checks.
@@ -20,6 +29,7 @@ pub(crate) struct Flavour {
     pub(crate) retain: bool,
     pub(crate) components: bool,
     pub(crate) providers: bool,
+    pub(crate) hooks: bool,
 }
 
 /// Makes up programs of one scenario.
@@ -57,6 +67,8 @@ pub(crate) fn world(rng: &mut ChaCha8Rng) -> World {
                 },
                 makes_names: chance(rng, 30),
                 refresh_before_update: chance(rng, 10),
+                reads_by_name: chance(rng, 40),
+                named_ids: chance(rng, 50),
             };
             world.behaviours.insert(format!("{package}:m:T{kind}"), behaviour);
         }
@@ -107,12 +119,14 @@ impl Inventor {
             retain: chance(rng, 30),
             components: chance(rng, 60),
             providers: chance(rng, 50),
+            hooks: chance(rng, 25),
         };
         Self { flavour, next: 0, names: 0 }
     }
 
     pub(crate) fn program(&mut self, rng: &mut ChaCha8Rng) -> Spec {
-        let mut spec = Spec { finishes: chance(rng, 50), ..Spec::default() };
+        // Hooks of deletions need a program that is still there.
+        let mut spec = Spec { finishes: self.flavour.hooks || chance(rng, 50), ..Spec::default() };
         for _ in 0..rng.random_range(1..9) {
             self.add(&mut spec, rng);
         }
@@ -208,7 +222,11 @@ impl Inventor {
         let customs: Vec<Key> = earlier.declarations.iter().filter(custom).map(|other| other.key).collect();
         let is_custom = matches!(declaration.what, What::Custom(_));
         let any: Vec<Key> = earlier.declarations.iter().map(|other| other.key).collect();
-        match rng.random_range(0..16) {
+        match rng.random_range(0..18) {
+            16..18 if self.flavour.hooks => {
+                let moments = HOOKS.into_iter().filter(|_| chance(rng, 40));
+                declaration.hooks = moments.collect();
+            }
             0 => {
                 let package = declaration.what.package();
                 let fit = |other: &&Declaration| match (&other.what, package) {
@@ -325,7 +343,9 @@ impl Inventor {
             let alias = alias.filter(|_| chance(rng, 50)).unwrap_or(Alias::Urn(old));
             spec.declarations[at].aliases.push(alias);
         } else {
+            // What the stack has under the former name is not imported under the new one: it would go with the former.
             spec.declarations[at].aliases.clear();
+            spec.declarations[at].import = None;
         }
     }
 

@@ -134,7 +134,8 @@ impl Inner {
                 self.begun.remove(&entry.operation_id);
             }
         }
-        let retained = entry.state.as_ref().filter(|state| left_behind(state));
+        let written = entry.new_snapshot.iter().flat_map(|snapshot| &snapshot.resources);
+        let retained = entry.state.iter().chain(written).filter(|state| left_behind(state));
         self.retained.extend(retained.map(|state| state.id.clone()));
         let (changes, number) = (entry.kind != Kind::Begin, self.entries);
         if let Err(refused) = self.replayer.add(entry) {

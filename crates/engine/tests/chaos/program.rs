@@ -1,10 +1,12 @@
 //! Programs as data, so that they can be made up, changed and run again.
 
+use crate::provider::REFUSAL;
 use crate::world::Session;
 use async_trait::async_trait;
 use drystone_engine::{
-    Alias, Monitor, MonitorError, PackageSource, Program, ProgramError, PropertyMap, ReadRequest,
-    RegisterRequest, Registered, ResourceOptions,
+    Alias, ErrorHook, Failed, Hook, HookCall, HookMoment, HookRegistration, Monitor, MonitorError,
+    PackageSource, Program, ProgramError, PropertyMap, ReadRequest, RegisterRequest, Registered,
+    ResourceOptions,
 };
 use drystone_model::{Computed, Output, ROOT_STACK_TYPE, Urn, Value};
 use futures::FutureExt;
@@ -47,6 +49,7 @@ pub(crate) struct Declaration {
     pub(crate) import: Option<String>,
     pub(crate) secret_outputs: Vec<&'static str>,
     pub(crate) trigger: Option<i64>,
+    pub(crate) hooks: Vec<HookMoment>,
 }
 
 /// What a declaration is.
@@ -107,6 +110,7 @@ impl Declaration {
             import: None,
             secret_outputs: Vec::new(),
             trigger: None,
+            hooks: Vec::new(),
         }
     }
 
@@ -154,6 +158,37 @@ impl Spec {
     }
 }
 
+/// What every hook is called.
+const HOOK: &str = "hook";
+
+/// A hook that may fail, and that may ask for another try.
+#[derive(Debug)]
+struct Hooked(Arc<Session>);
+
+#[async_trait]
+impl Hook for Hooked {
+    async fn run(&self, call: HookCall) -> Result<(), Failed> {
+        self.0.tick();
+        self.0.dawdle().await;
+        match self.0.fault(REFUSAL) {
+            Some(_) => Err(Failed(format!("a fault in the hook {}", call.moment.as_str()))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl ErrorHook for Hooked {
+    async fn retry(&self, _: HookCall) -> Result<bool, Failed> {
+        self.0.tick();
+        self.0.dawdle().await;
+        match self.0.fault(REFUSAL) {
+            Some(_) => Err(Failed("a fault in the error hook".to_owned())),
+            None => Ok(self.0.flip()),
+        }
+    }
+}
+
 /// A spec that runs in a session.
 pub(crate) struct Running {
     pub(crate) spec: Spec,
@@ -168,6 +203,11 @@ type Answer = Shared<BoxFuture<'static, Result<Registered, MonitorError>>>;
 impl Program for Running {
     async fn run(&self, monitor: Monitor) -> Result<(), ProgramError> {
         let fail = |error: MonitorError| ProgramError::Failed(error.message);
+        let hook: Arc<Hooked> = Arc::new(Hooked(Arc::clone(&self.session)));
+        let registration =
+            HookRegistration { hook: Arc::clone(&hook) as _, on_dry_run: false, ignore_errors: false };
+        monitor.add_hook(HOOK.to_owned(), registration).map_err(fail)?;
+        monitor.add_error_hook(HOOK.to_owned(), hook).map_err(fail)?;
         let root = monitor.register(request(ROOT_STACK_TYPE, "shop-dev")).await.map_err(fail)?.urn;
         let mut answers: BTreeMap<Key, Answer> = BTreeMap::new();
         for declaration in &self.spec.declarations {
@@ -326,6 +366,7 @@ impl Registering {
             retain_on_delete: declaration.retain,
             additional_secret_outputs: texts(&declaration.secret_outputs),
             import_id: declaration.import.clone().unwrap_or_default(),
+            hooks: declaration.hooks.iter().map(|moment| (*moment, vec![HOOK.to_owned()])).collect(),
             ..ResourceOptions::default()
         };
         let component = matches!(declaration.what, What::Component(_));

@@ -25,7 +25,7 @@ impl Plugins for Starter {
 #[derive(Debug)]
 struct FakeProvider(Arc<Session>);
 
-const REFUSAL: &[Fault] = &[Fault::Refused];
+pub(crate) const REFUSAL: &[Fault] = &[Fault::Refused];
 
 /// The keys whose values differ, those of `skipped` left out.
 fn changed_keys(old: &PropertyMap, new: &PropertyMap, skipped: &[&str]) -> Vec<String> {
@@ -146,12 +146,12 @@ impl Provider for FakeProvider {
         let mut properties = arguments.new_inputs;
         let mut world = self.0.world();
         let behaviour = world.behaviours.get(arguments.urn.type_token());
-        if behaviour.is_some_and(|behaviour| behaviour.makes_names) && !properties.contains_key("auto") {
-            let name = match arguments.old_inputs.get("auto") {
+        if behaviour.is_some_and(|behaviour| behaviour.makes_names) && !properties.contains_key("name") {
+            let name = match arguments.old_inputs.get("name") {
                 Some(name) => name.clone(),
                 None => Value::String(format!("auto~{}", world.number())),
             };
-            properties.insert("auto".to_owned(), name);
+            properties.insert("name".to_owned(), name);
         }
         Ok(Checked { properties, failures: Vec::new() })
     }
@@ -212,9 +212,9 @@ impl Provider for FakeProvider {
 
     async fn read(&self, arguments: ReadArguments) -> Result<ReadState, ProviderError> {
         self.ask("read").await?;
-        let thing = self.0.world().things.get(&arguments.id).cloned();
-        let Some(thing) = thing else { return Ok(ReadState::default()) };
-        let applied = self.applied(&arguments.urn, arguments.id, &thing.properties, false);
+        let found = self.0.world().look_up(&arguments.urn, &arguments.id).map_err(ProviderError::new)?;
+        let Some((id, thing)) = found else { return Ok(ReadState::default()) };
+        let applied = self.applied(&arguments.urn, id, &thing.properties, false);
         Ok(ReadState {
             id: applied.id,
             inputs: Some(thing.properties),

@@ -9,7 +9,7 @@ use crate::world::{Faults, Owner};
 use drystone_engine::{
     CancelLevel, ConfigValue, Ending, Op, Operation, Options, RefreshMode, Severity, Targets,
 };
-use drystone_model::{OperationKind, Urn};
+use drystone_model::{OperationKind, Resource, Urn, is_provider_type};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
@@ -58,9 +58,12 @@ impl Scenario {
             let faults = self.faults();
             let start = stack.clone();
             let label = format!("round {round}");
-            let outcome = self.operate(&label, &mut stack, &options, &faults)?;
-            self.settle_pending(&label, &mut stack, &outcome)?;
-            if round + 1 == rounds {
+            self.operate(&label, &mut stack, &options, &faults)?;
+            let last = round + 1 == rounds;
+            if last || chance(&mut self.rng, 60) {
+                self.settle_pending(&label, &mut stack)?;
+            }
+            if last {
                 self.compare(start, &options, &faults, &mut stack)?;
             }
         }
@@ -74,6 +77,17 @@ impl Scenario {
     fn stir(&mut self, stack: &mut Stack) {
         if chance(&mut self.rng, 15) {
             drift(&mut stack.world, &mut self.rng);
+        }
+        if chance(&mut self.rng, 15) {
+            // Somebody marks a resource to be replaced.
+            let custom = |resource: &&mut Resource| {
+                resource.custom && !resource.external && !is_provider_type(&resource.type_token)
+            };
+            let mut customs: Vec<_> = stack.snapshot.resources.iter_mut().filter(custom).collect();
+            if !customs.is_empty() {
+                let at = self.rng.random_range(0..customs.len());
+                customs[at].taint = true;
+            }
         }
         if chance(&mut self.rng, 10) {
             let text = self.rng.random_range(0..3).to_string();
@@ -92,7 +106,7 @@ impl Scenario {
         };
         let mut options = Options {
             operation,
-            run_program: chance(rng, 25),
+            run_program: chance(rng, 25) || (self.inventor.flavour.hooks && operation == Operation::Destroy),
             refresh: if chance(rng, 20) { RefreshMode::First } else { RefreshMode::AsProvidersAsk },
             parallel: rng.random_range(1..9),
             continue_on_error: chance(rng, 30),
@@ -195,16 +209,48 @@ impl Scenario {
             if matches!(outcome.ending(), Some(Ending::Succeeded | Ending::Failed)) {
                 wrongs.extend(outcome.differences(&stack.snapshot));
             }
+            if outcome.succeeded() && options.operation == Operation::Update {
+                wrongs.extend(outcome.lies(&stack.snapshot));
+            }
         }
         if wrongs.is_empty() { Ok(outcome) } else { Err(format!("{label}: {}", wrongs.join("\n  "))) }
     }
 
-    /// Finds out what became of operations that were under way, as a person would: what was made is taken into the
-    /// state or deleted by hand, and what was changed or deleted is looked at.
-    fn settle_pending(&mut self, label: &str, stack: &mut Stack, outcome: &Outcome) -> Verdict {
-        let _ = outcome;
+    /// Finds out what became of operations that were under way.
+    fn settle_pending(&mut self, label: &str, stack: &mut Stack) -> Verdict {
+        if stack.snapshot.pending_operations.is_empty() {
+            return Ok(());
+        }
+        self.figures.pending += stack.snapshot.pending_operations.len();
+        let label = format!("{label}, settling");
+        let refresh = Options { operation: Operation::Refresh, parallel: 4, ..Options::default() };
+        match self.rng.random_range(0..3) {
+            // The providers are asked.
+            0 => {
+                let outcome = self.operate(&label, stack, &refresh, &Faults::default())?;
+                self.expect_success(&label, &outcome)?;
+            }
+            // Somebody has looked, and says what is there.
+            1 => {
+                let import_pending_creates = stack.made_unheard();
+                let told = Options { import_pending_creates, ..refresh.clone() };
+                let outcome = self.operate(&label, stack, &told, &Faults::default())?;
+                self.expect_success(&label, &outcome)?;
+                // What exists twice or cannot stand in the state is deleted by hand.
+                stack.delete_unheard();
+                let cleared = Options { clear_pending_creates: true, ..refresh };
+                let outcome = self.operate(&label, stack, &cleared, &Faults::default())?;
+                self.expect_success(&label, &outcome)?;
+            }
+            _ => {}
+        }
+        self.figures.by_hand += stack.snapshot.pending_operations.len();
+        self.settle_by_hand(&label, stack)
+    }
+
+    /// Takes what was made into the state or deletes it, and looks at what was changed or deleted.
+    fn settle_by_hand(&mut self, label: &str, stack: &mut Stack) -> Verdict {
         let operations = std::mem::take(&mut stack.snapshot.pending_operations);
-        self.figures.pending += operations.len();
         let mut doubtful: BTreeSet<String> = BTreeSet::new();
         for operation in operations {
             let mut resource = operation.resource;
@@ -213,14 +259,11 @@ impl Scenario {
                 doubtful.extend(resource.aliases.iter().map(ToString::to_string));
                 continue;
             }
-            let held = |id: &String| stack.snapshot.resources.iter().any(|other| other.id == *id);
-            let made =
-                stack.world.things.iter().find(|(id, thing)| {
-                    thing.owner == Owner::Stack && thing.urn == resource.urn && !held(id)
-                });
-            let Some(id) = made.map(|(id, _)| id.clone()) else { continue };
-            let taken = stack.snapshot.resources.iter().any(|other| other.urn == resource.urn);
-            if taken || !resource.aliases.is_empty() || chance(&mut self.rng, 50) {
+            let Some(id) = stack.thing_unheard(&resource.urn) else { continue };
+            let known = |urn: &str| stack.snapshot.resources.iter().any(|other| other.urn.as_str() == urn);
+            let complete = drystone_model::edges(&resource).all(|edge| known(edge.urn));
+            let taken = known(resource.urn.as_str());
+            if taken || !complete || !resource.aliases.is_empty() || chance(&mut self.rng, 50) {
                 stack.world.delete(&id);
                 continue;
             }
@@ -241,8 +284,8 @@ impl Scenario {
             targets: Targets::new(doubtful),
             ..Options::default()
         };
-        let outcome = self.operate(&format!("{label}, settling"), stack, &options, &Faults::default())?;
-        self.expect_success(&format!("{label}, settling"), &outcome)
+        let outcome = self.operate(label, stack, &options, &Faults::default())?;
+        self.expect_success(label, &outcome)
     }
 
     fn expect_success(&self, label: &str, outcome: &Outcome) -> Verdict {
@@ -269,23 +312,36 @@ impl Scenario {
         for declaration in &mut self.spec.declarations {
             declaration.import = None;
         }
-        self.converge("the end", stack)?;
+        let told_with = self.converge("the end", stack)?;
         if faults.none() || imports || self.inventor.flavour.ignore_changes {
             return Ok(());
         }
-        let outcome = self.operate("without faults", &mut start, options, &Faults::default())?;
-        self.settle_pending("without faults", &mut start, &outcome)?;
-        self.converge("the end without faults", &mut start)?;
+        self.operate("without faults", &mut start, options, &Faults::default())?;
+        self.settle_pending("without faults", &mut start)?;
+        let told_without = self.converge("the end without faults", &mut start)?;
         self.figures.comparisons += 1;
         let (with, without) = (stack.essence(), start.essence());
-        if with == without {
-            return Ok(());
+        if with != without {
+            return Err(format!(
+                "the end with faults differs from that without: {}",
+                differences(&with, &without)
+            ));
         }
-        Err(format!("the end with faults differs from that without: {}", differences(&with, &without)))
+        if told_with != told_without {
+            let only =
+                |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect::<Vec<_>>();
+            return Err(format!(
+                "the program is answered otherwise than without faults: {:#?}\n against {:#?}",
+                only(&told_with, &told_without),
+                only(&told_without, &told_with)
+            ));
+        }
+        Ok(())
     }
 
     /// Without faults the program is carried out, as its preview said; and then there is nothing more to do.
-    fn converge(&mut self, label: &str, stack: &mut Stack) -> Verdict {
+    /// Says what the program was answered in the end.
+    fn converge(&mut self, label: &str, stack: &mut Stack) -> Verdict<BTreeSet<String>> {
         let parallel = self.rng.random_range(1..9);
         let options =
             Options { parallel, ignore_protect: true, refresh: RefreshMode::First, ..Options::default() };
@@ -331,8 +387,8 @@ impl Scenario {
         let again = self.expect_quiet(&format!("{label}, for the third time"), stack, &options)?;
         let refreshing = once.steps().keys().any(|(op, _)| *op == Op::Refresh);
         match again.written.entries {
-            0 => Ok(()),
-            _ if refreshing => Ok(()),
+            0 => Ok(again.answered()),
+            _ if refreshing => Ok(again.answered()),
             written => Err(format!("{label}: nothing changed, and {written} entries were written")),
         }
     }
@@ -365,7 +421,7 @@ impl Scenario {
         let options = Options {
             operation: Operation::Destroy,
             parallel: self.rng.random_range(1..9),
-            run_program: chance(&mut self.rng, 25),
+            run_program: self.inventor.flavour.hooks || chance(&mut self.rng, 25),
             ignore_protect: true,
             ..Options::default()
         };

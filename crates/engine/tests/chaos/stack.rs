@@ -6,8 +6,8 @@ use crate::provider::Starter;
 use crate::world::{Aftermath, Faults, Session, World};
 use async_trait::async_trait;
 use drystone_engine::{
-    Cancellation, ConfigValue, Event, EventSink, Failed, Journal, Options, Program, PropertyMap, Report, Run,
-    StackReader, Surroundings,
+    Cancellation, ConfigValue, Event, EventSink, Failed, Journal, Options, Program, PropertyMap, Registered,
+    Report, Run, StackReader, Surroundings,
 };
 use drystone_model::{SecretsProvider, Snapshot};
 use drystone_secrets::{Manager, Nop, Reuse, Sealer};
@@ -37,6 +37,8 @@ pub(crate) struct Outcome {
     /// How it ended; nothing when the process died.
     pub(crate) report: Option<Report>,
     pub(crate) events: Vec<Event>,
+    /// What the program was answered.
+    pub(crate) answers: Vec<Registered>,
     pub(crate) written: Written,
     pub(crate) aftermath: Aftermath,
 }
@@ -108,8 +110,9 @@ impl Stack {
             self.snapshot = written.snapshot.clone();
             self.world = aftermath.world.clone();
         }
+        let answers = std::mem::take(&mut *answers.lock().unwrap());
         let events = std::mem::take(&mut *events.0.lock().unwrap());
-        Outcome { report, events, written, aftermath }
+        Outcome { report, events, answers, written, aftermath }
     }
 }
 

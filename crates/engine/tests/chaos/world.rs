@@ -38,6 +38,10 @@ pub(crate) struct Behaviour {
     /// Whether a name is made up for what has none.
     pub(crate) makes_names: bool,
     pub(crate) refresh_before_update: bool,
+    /// Whether a thing can be read by the name of its resource too.
+    pub(crate) reads_by_name: bool,
+    /// Whether the id of a thing is the name that was made up for it.
+    pub(crate) named_ids: bool,
 }
 
 /// How a provider answers what changes.
@@ -80,7 +84,13 @@ impl World {
     pub(crate) fn apply(&mut self, effect: Effect) -> Result<String, String> {
         match effect {
             Effect::Create { urn, properties } => {
-                let id = format!("{}~{}", urn.name(), self.number());
+                let id = match self.name_given(&urn, &properties) {
+                    Some(name) if self.things.contains_key(&name) => {
+                        return Err(format!("{name} exists already"));
+                    }
+                    Some(name) => name,
+                    None => format!("{}~{}", urn.name(), self.number()),
+                };
                 self.things.insert(id.clone(), Thing { urn, properties, owner: Owner::Stack });
                 Ok(id)
             }
@@ -115,6 +125,29 @@ impl World {
             (thing.container().as_deref() == Some(id)).then(|| inner.clone())
         };
         self.things.iter().filter_map(inside).collect()
+    }
+
+    /// The id that a thing gets from its name.
+    fn name_given(&self, urn: &Urn, properties: &PropertyMap) -> Option<String> {
+        let behaviour = self.behaviours.get(urn.type_token())?;
+        match properties.get("name").map(Value::revealed) {
+            Some(Value::String(name)) if behaviour.named_ids => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The thing of an id, or the only one of a resource's name where things can be read by that.
+    pub(crate) fn look_up(&self, urn: &Urn, id: &str) -> Result<Option<(String, Thing)>, String> {
+        if let Some(thing) = self.things.get(id) {
+            return Ok(Some((id.to_owned(), thing.clone())));
+        }
+        let by_name = self.behaviours.get(urn.type_token()).is_some_and(|behaviour| behaviour.reads_by_name);
+        if !by_name || id != urn.name() {
+            return Ok(None);
+        }
+        let mut of_it = self.things.iter().filter(|(_, thing)| thing.urn == *urn);
+        let found = of_it.next().map(|(id, thing)| (id.clone(), thing.clone()));
+        if of_it.next().is_some() { Err(format!("there is more than one {id}")) } else { Ok(found) }
     }
 
     /// What a provider answers for a thing besides what it was given.
@@ -276,6 +309,11 @@ impl Session {
 
     pub(crate) fn note_unknowns(&self) {
         self.state.lock().unwrap().saw_unknowns = true;
+    }
+
+    /// One of two, at random.
+    pub(crate) fn flip(&self) -> bool {
+        self.state.lock().unwrap().rng.random_bool(0.5)
     }
 
     /// Whether the program is to fail now.

@@ -160,6 +160,59 @@ fn a_destroy_goes_on_too() {
     assert_eq!(stack.names(), ["bad"]);
 }
 
+/// `c` needs `b`, which needs `a`; `other` needs nothing.
+fn chain(parent: bool) -> Arc<dyn Program> {
+    program(move |p| async move {
+        let a = p.resource("pkgA:m:T", "a").register().await?;
+        let mut b = p.resource("pkgA:m:T", "b").depends_on(&a.urn);
+        if parent {
+            let parent = p.component("my:index:Group", "group").register().await?;
+            b = b.depends_on(&parent.urn);
+        }
+        let b = b.register().await?;
+        p.resource("pkgA:m:T", "c").depends_on(&b.urn).register().await?;
+        p.resource("pkgA:m:T", "other").register().await?;
+        Ok(())
+    })
+}
+
+fn cannot_read_c() -> TestProvider {
+    TestProvider {
+        read: Some(Arc::new(|arguments| match arguments.urn.name() {
+            "c" => Err(ProviderError::new("out of reach")),
+            _ => Ok(drystone_engine::ReadState {
+                id: arguments.id,
+                inputs: Some(arguments.inputs),
+                outputs: Some(arguments.outputs),
+                ..Default::default()
+            }),
+        })),
+        ..TestProvider::default()
+    }
+}
+
+#[test]
+fn a_destroy_that_runs_the_program_keeps_what_a_failure_needs() {
+    let mut stack = Stack::with_provider("pkgA", cannot_read_c());
+    stack.up(chain(false)).ok();
+    stack.options.continue_on_error = true;
+    stack.options.refresh = drystone_engine::RefreshMode::First;
+    stack.destroy_with(chain(false)).failed("out of reach");
+    assert_eq!(stack.names(), ["a", "b", "c"]);
+}
+
+#[test]
+fn what_the_program_lets_a_failure_need_since_is_kept_too() {
+    let mut stack = Stack::with_provider("pkgA", cannot_read_c());
+    stack.up(chain(false)).ok();
+    stack.options.continue_on_error = true;
+    stack.options.refresh = drystone_engine::RefreshMode::First;
+    stack.destroy_with(chain(true)).failed("out of reach");
+    assert!(["a", "b", "c"].iter().all(|name| stack.find(name).is_some()));
+    assert!(stack.find("other").is_none());
+    assert_eq!(drystone_model::verify(&stack.snapshot), []);
+}
+
 #[test]
 fn what_left_the_program_is_deleted_although_something_failed() {
     let mut stack = stack();

@@ -232,6 +232,68 @@ fn what_is_there_but_not_ready_is_kept_when_its_hook_fails() {
     assert_eq!((stack.resource("a").id.as_str(), stack.resource("a").init_errors.len()), ("id", 1));
 }
 
+/// A provider that makes something each time, and says what comes of it.
+fn making(
+    answer: impl Fn(usize) -> Result<Vec<String>, ProviderError> + Send + Sync + 'static,
+) -> TestProvider {
+    let count = Mutex::new(0);
+    TestProvider {
+        create: Some(Arc::new(move |arguments| {
+            let mut count = count.lock().unwrap();
+            *count += 1;
+            let id = format!("id-{count}");
+            let outputs = arguments.inputs;
+            answer(*count).map(|incomplete| AppliedState {
+                id,
+                outputs,
+                incomplete,
+                ..AppliedState::default()
+            })
+        })),
+        ..TestProvider::default()
+    }
+}
+
+#[test]
+fn a_try_of_unknown_effect_stays_pending_when_another_one_succeeds() {
+    let provider = making(|count| if count < 3 { Err(ProviderError::unknown("lost")) } else { Ok(vec![]) });
+    let (mut stack, log) = (Stack::with_provider("pkgA", provider), Log::default());
+    stack.up(with_hooks(&[retrying(&log)], 1)).ok();
+    assert_eq!(stack.resource("a").id, "id-3");
+    assert_eq!(stack.snapshot.pending_operations.len(), 2);
+}
+
+#[test]
+fn what_a_try_made_is_deleted_when_another_one_makes_something_else() {
+    let provider = making(|count| Ok(if count == 1 { vec!["warming up".to_owned()] } else { Vec::new() }));
+    let (mut stack, log) = (Stack::with_provider("pkgA", provider), Log::default());
+    let outcome = stack.up(with_hooks(&[retrying(&log)], 1)).ok();
+    assert_eq!(outcome.steps(), ["create a", "delete-replaced a"]);
+    let deleted: Vec<_> = stack.calls("pkgA").into_iter().filter(|call| call.method == "delete").collect();
+    assert_eq!((deleted.len(), deleted[0].id.as_str()), (1, "id-1"));
+    assert_eq!(
+        (stack.names(), stack.resource("a").id.as_str()),
+        (vec!["shop-dev".into(), "a".into()], "id-2")
+    );
+}
+
+#[test]
+fn what_a_try_made_is_kept_when_no_other_one_succeeds() {
+    let provider = making(|count| match count {
+        1 => Ok(vec!["warming up".to_owned()]),
+        _ => Err(ProviderError::new("exists already")),
+    });
+    let asked = Arc::new(Mutex::new(0));
+    let once = error_hook(move |_| {
+        *asked.lock().unwrap() += 1;
+        Ok(*asked.lock().unwrap() == 1)
+    });
+    let mut stack = Stack::with_provider("pkgA", provider);
+    stack.up(with_hooks(&[once], 1)).failed("exists already");
+    let a = stack.resource("a");
+    assert_eq!((a.id.as_str(), a.init_errors.len(), stack.snapshot.pending_operations.len()), ("id-1", 1, 0));
+}
+
 #[test]
 fn each_resource_has_its_own_hooks() {
     let provider = TestProvider {

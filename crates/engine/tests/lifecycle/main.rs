@@ -19,6 +19,7 @@ mod failures;
 mod hooks;
 mod ignore_changes;
 mod import_option;
+mod interrupted;
 mod invoke;
 mod options;
 mod parameterised;
