@@ -47,5 +47,8 @@ fn run() -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(ExitCode::Internal, format!("starting the runtime: {error}")))?;
-    runtime.block_on(commands::run(&context, app.command))
+    let outcome = runtime.block_on(commands::run(&context, app.command));
+    // A download that nobody waits for any more does not hold up the end.
+    runtime.shutdown_background();
+    outcome
 }

@@ -5,16 +5,10 @@ mod programs;
 mod rough;
 
 use programs::{Running, wait_until};
-use rough::{Known, Site, failed};
+use rough::{Site, failed, known};
+use std::time::Instant;
 
 const CHAIN: &str = "{resources: 3, shape: chain}";
-
-fn known(state: &[&str], pending: &[(&str, &str)]) -> Known {
-    Known {
-        state: state.iter().map(|name| (*name).to_owned()).collect(),
-        pending: pending.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect(),
-    }
-}
 
 #[test]
 #[ignore = "needs the testbed plugins: run by cargo xtask test"]
@@ -97,13 +91,59 @@ fn a_plugin_that_does_not_come_up_is_named_with_what_it_said() {
     for (start, cause) in [
         ("exit", "the plugin bench ended with exit code 4 before it answered; it printed:"),
         ("text", "the plugin bench printed `Welcome to the bench provider!` where its port was expected"),
+        ("silent", "the plugin bench has not printed its port within 1.5 s"),
+        ("closed", "the plugin bench does not answer: "),
         ("bytes", "failed to handshake with 'bench'"),
+        ("mute", "failed to handshake with 'bench': the provider 'bench' has not answered for 2 s"),
     ] {
         let mut site = Site::new(CHAIN);
+        site.sandbox.set("DRYSTONE_PLUGIN_START_LIMIT", "1.5");
+        site.sandbox.set("DRYSTONE_PROVIDER_GRACE", "2");
         let ended = site.run_with("BENCH_START", start, "up");
         failed(&ended, "pulumi:providers:bench default", cause);
         assert_eq!(site.known(), known(&[], &[]), "{start}");
     }
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_plugin_that_falls_over_as_it_is_greeted_or_configured_made_nothing() {
+    for (fault, resource, cause) in [
+        ("handshake * die", "pulumi:providers:bench default", "the provider 'bench' ended with exit code 3"),
+        ("handshake * refuse", "pulumi:providers:bench default", "failed to handshake with 'bench'"),
+        ("configure * die", "item-00000", "the provider 'bench' ended with exit code 3"),
+        ("configure * refuse", "item-00000", "the quota is used up"),
+    ] {
+        let mut site = Site::new(CHAIN);
+        let ended = site.run_with("BENCH_FAULT", fault, "up");
+        failed(&ended, resource, cause);
+        assert_eq!((site.known(), site.things().len()), (known(&[], &[]), 0), "{fault}");
+        assert_eq!(site.run("up").code, 0, "{fault}: what is left does not let the next run through");
+        assert_eq!(site.things().len(), 3, "{fault}");
+    }
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s5_an_answer_after_the_deadline_is_not_waited_for_and_the_next_run_finds_what_was_made() {
+    let limited = "{steps: [{register: {name: a, timeouts: {create: 1s}}}]}";
+    let mut site = Site::new(limited);
+    site.sandbox.set("DRYSTONE_PROVIDER_GRACE", "1");
+    let began = Instant::now();
+    let ended = site.run_with("BENCH_FAULT", "create a late:60000", "up");
+    let cause = "has not answered 1 s after its time limit of 1 s (customTimeouts) had passed";
+    failed(&ended, "bench:index:Item a", cause);
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    assert!(ended.stdout.contains("it is kept as a pending operation"), "{ended:#?}");
+    assert_eq!(site.known(), known(&[], &[("creating", "a")]));
+    assert!(site.things().contains("a"));
+    assert_eq!(site.run("up").code, 0);
+    assert_eq!((site.known(), site.things().len()), (known(&["a"], &[]), 1));
+
+    // An answer within the grace is as good as any.
+    let mut site = Site::new(limited);
+    let ended = site.run_with("BENCH_FAULT", "create a late:2000", "up");
+    assert_eq!((ended.code, site.known()), (0, known(&["a"], &[])), "{ended:#?}");
 }
 
 #[test]

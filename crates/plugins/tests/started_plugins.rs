@@ -9,6 +9,7 @@ use drystone_plugins::languages::{PluginError, PluginHost, Program, StartedPlugi
 use drystone_plugins::process::{Exit, Plugin, Stream};
 use drystone_plugins::proto::pulumirpc::resource_provider_client::ResourceProviderClient;
 use drystone_plugins::search::{Kind, Search, Wanted};
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use support::engine::YesEngine;
@@ -31,7 +32,8 @@ fn host(written: &Written, engine: &YesEngine, lines: &Lines, variables: &[(&str
 async fn start(written: &Written, name: &str) -> (Result<StartedPlugin, PluginError>, Lines) {
     let engine = YesEngine::start().await;
     let lines = Lines::default();
-    let started = host(written, &engine, &lines, &[]).start(&Wanted::provider(name, None)).await;
+    let started =
+        host(written, &engine, &lines, &[]).start(&Wanted::provider(name, None), &BTreeMap::new()).await;
     (started, lines)
 }
 
@@ -178,7 +180,7 @@ async fn a_program_gets_flags_and_the_address_of_the_engine() {
     let path = format!("{}:{}", written.root().join("bin").display(), std::env::var("PATH").unwrap());
     let lines = Lines::default();
     let host = host(&written, &engine, &lines, &[("PATH", &path)]).with_flags(vec!["-v=9".to_owned()]);
-    let started = host.start(&Wanted::provider("mine", None)).await.unwrap();
+    let started = host.start(&Wanted::provider("mine", None), &BTreeMap::new()).await.unwrap();
     let warning = format!("using pulumi-resource-mine from $PATH at {}", program.display());
     assert_eq!(started.warning, Some(warning));
     assert_eq!(started.folder, Some(written.root().join("bin")));
@@ -190,6 +192,28 @@ async fn a_program_gets_flags_and_the_address_of_the_engine() {
 }
 
 #[tokio::test]
+async fn a_plugin_sees_variables_under_the_names_that_they_are_mapped_to() {
+    let engine = YesEngine::start().await;
+    let port = engine.address.rsplit(':').next().unwrap();
+    let written = Written::new("p", &[("Pulumi.yaml", NODE), ("index.js", "")]);
+    let program = written.root().join("bin/pulumi-resource-mine");
+    std::fs::create_dir(written.root().join("bin")).unwrap();
+    let script = format!(
+        "#!/bin/sh\necho \"$TOKEN ${{ABSENT-unset}} $PULUMI_PROJECT\" >&2\necho {port}\nsleep 1000\n"
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", written.root().join("bin").display(), std::env::var("PATH").unwrap());
+    let lines = Lines::default();
+    let host = host(&written, &engine, &lines, &[("PATH", &path), ("MY_TOKEN", "sesame")]);
+    let mappings = [("MY_TOKEN", "TOKEN"), ("NOWHERE", "ABSENT"), ("MY_TOKEN_TOO", "PULUMI_PROJECT")];
+    let mappings = mappings.map(|(ours, its)| (ours.to_owned(), its.to_owned())).into();
+    let started = host.start(&Wanted::provider("mine", None), &mappings).await.unwrap();
+    started.plugin.stop().await;
+    assert_eq!(lines.of(Stream::Stderr), ["sesame unset p"]);
+}
+
+#[tokio::test]
 async fn a_plugin_that_is_debugged_is_attached_to_and_left_running() {
     let engine = YesEngine::start().await;
     let port = engine.address.rsplit(':').next().unwrap();
@@ -197,7 +221,7 @@ async fn a_plugin_that_is_debugged_is_attached_to_and_left_running() {
     let lines = Lines::default();
     let debugged = format!("mine:{port}");
     let host = host(&written, &engine, &lines, &[("PULUMI_DEBUG_PROVIDERS", &debugged)]);
-    let started = host.start(&Wanted::provider("mine", None)).await.unwrap();
+    let started = host.start(&Wanted::provider("mine", None), &BTreeMap::new()).await.unwrap();
     assert_eq!(started.plugin.address(), engine.address);
     assert_eq!((started.folder, started.plugin.exit()), (None, None));
     started.plugin.stop().await;

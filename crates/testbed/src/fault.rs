@@ -1,8 +1,9 @@
 //! How the bench provider misbehaves, as the environment says.
 //!
 //! `BENCH_FAULT` is `<call> <name> <kind>`: the call at which it happens (`handshake`, `configure`, `check`, `diff`,
-//! `create`, `read`, `update`, `delete`), the resource (`*` for every one), and what happens. `BENCH_START` spoils the
-//! start of the plugin.
+//! `create`, `read`, `update`, `delete`, `cancel`), the resource (`*` for every one), and what happens. `BENCH_START`
+//! spoils the start of the plugin. `BENCH_MARK` names a file that is made when a call is about to go wrong, so that a
+//! test knows when to interfere.
 
 use drystone_plugins::wire::Struct;
 use prost::Message;
@@ -93,6 +94,11 @@ pub struct Trouble(Option<Kind>);
 impl Trouble {
     /// Before the world is changed.
     pub async fn before(self) -> Result<(), Status> {
+        if self.0.is_some()
+            && let Some(mark) = std::env::var_os("BENCH_MARK")
+        {
+            std::fs::write(mark, "").map_err(|error| Status::internal(error.to_string()))?;
+        }
         match self.0 {
             Some(Kind::Die) => die(),
             Some(Kind::Hang) => std::future::pending().await,

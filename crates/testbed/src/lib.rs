@@ -10,6 +10,7 @@ pub mod language;
 pub mod program;
 pub mod provider;
 pub mod steps;
+pub mod views;
 pub mod world;
 
 use tokio::net::TcpListener;

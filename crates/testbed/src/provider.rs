@@ -1,8 +1,10 @@
 //! The bench provider: what it is given is what it makes.
 
 use crate::fault::{Fault, Trouble};
+use crate::views::Desk;
 use crate::world::World;
 use drystone_plugins::proto::pulumirpc::resource_provider_server::ResourceProvider;
+use drystone_plugins::proto::pulumirpc::view_step::Op;
 use drystone_plugins::proto::pulumirpc::*;
 use drystone_plugins::wire::Struct;
 use std::result::Result;
@@ -45,7 +47,9 @@ fn content(properties: Option<&Struct>) -> Vec<u8> {
 #[tonic::async_trait]
 impl ResourceProvider for Bench {
     async fn handshake(&self, _: Request<ProviderHandshakeRequest>) -> Answer<ProviderHandshakeResponse> {
-        self.trouble("handshake", "").before().await?;
+        let trouble = self.trouble("handshake", "*");
+        trouble.before().await?;
+        trouble.after().await;
         let answer = ProviderHandshakeResponse {
             accept_secrets: true,
             accepts_byte_string: true,
@@ -67,7 +71,9 @@ impl ResourceProvider for Bench {
     }
 
     async fn configure(&self, _: Request<ConfigureRequest>) -> Answer<ConfigureResponse> {
-        self.trouble("configure", "").before().await?;
+        let trouble = self.trouble("configure", "*");
+        trouble.before().await?;
+        trouble.after().await;
         let answer = ConfigureResponse {
             accept_secrets: true,
             supports_preview: true,
@@ -80,13 +86,16 @@ impl ResourceProvider for Bench {
         let request = request.into_inner();
         let trouble = self.trouble("check", name_of(&request.urn));
         trouble.before().await?;
+        trouble.after().await;
         let inputs = trouble.properties(request.news);
         Ok(Response::new(CheckResponse { inputs, failures: Vec::new() }))
     }
 
     async fn diff(&self, request: Request<DiffRequest>) -> Answer<DiffResponse> {
         let request = request.into_inner();
-        self.trouble("diff", name_of(&request.urn)).before().await?;
+        let trouble = self.trouble("diff", name_of(&request.urn));
+        trouble.before().await?;
+        trouble.after().await;
         let json = |properties: &Option<Struct>| {
             properties.as_ref().and_then(|p| p.to_json().ok()).unwrap_or_default()
         };
@@ -109,6 +118,9 @@ impl ResourceProvider for Bench {
         trouble.before().await?;
         self.world.create(&id, &content(request.properties.as_ref())).await.map_err(refused)?;
         trouble.after().await;
+        if let Some(desk) = Desk::open(&request.resource_status_address, &request.resource_status_token) {
+            desk.show(Op::Create, &id, None, request.properties.clone()).await?;
+        }
         let properties = trouble.properties(request.properties);
         Ok(Response::new(CreateResponse { id: trouble.id(id), properties, ..CreateResponse::default() }))
     }
@@ -123,6 +135,9 @@ impl ResourceProvider for Bench {
         let json: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(&found).map_err(|error| refused(error.to_string()))?;
         let properties = Some(Struct::from_json(&json));
+        if let Some(desk) = Desk::open(&request.resource_status_address, &request.resource_status_token) {
+            desk.show(Op::Update, &request.id, request.properties, properties.clone()).await?;
+        }
         let answer = ReadResponse {
             id: trouble.id(request.id),
             properties: trouble.properties(properties.clone()),
@@ -152,10 +167,14 @@ impl ResourceProvider for Bench {
         trouble.before().await?;
         self.world.delete(&request.id).await.map_err(refused)?;
         trouble.after().await;
+        if let Some(desk) = Desk::open(&request.resource_status_address, &request.resource_status_token) {
+            desk.show(Op::Delete, &request.id, request.properties, None).await?;
+        }
         Ok(Response::new(()))
     }
 
     async fn cancel(&self, _: Request<()>) -> Answer<()> {
+        self.trouble("cancel", "*").before().await?;
         Ok(Response::new(()))
     }
 }

@@ -1,7 +1,8 @@
 //! A program that is a list of steps, for what no SDK would send.
 //!
 //! The runtime option `steps` is a list of `register` (a resource, its members those of the wire), `print`, `hang` and
-//! `exit`. `$name` in a parent, a dependency or another reference stands for the URN of a resource registered before.
+//! `exit`. `$name` in a parent, a dependency or another reference stands for the URN of a resource registered before,
+//! `$name.provider` for the reference to a provider.
 
 use crate::program::{base, connect};
 use drystone_plugins::proto::pulumirpc::register_resource_request::CustomTimeouts;
@@ -63,6 +64,8 @@ async fn step(
             let name = request.name.clone();
             match client.register_resource(request).await.map(tonic::Response::into_inner) {
                 Ok(answer) if answer.result() == drystone_plugins::proto::pulumirpc::Result::Success => {
+                    // A provider is referred to by its URN and its id.
+                    urns.insert(format!("{name}.provider"), format!("{}::{}", answer.urn, answer.id));
                     urns.insert(name, answer.urn);
                 }
                 Err(status) if given["mayFail"] != json!(true) => return Err(status),
@@ -100,6 +103,12 @@ fn registration(given: &Value, urns: &BTreeMap<String, String>) -> RegisterResou
         deleted_with: text("deletedWith"),
         replace_with: list("replaceWith"),
         provider: text("provider"),
+        env_var_mappings: given["envVarMappings"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter_map(|(ours, its)| Some((ours.clone(), its.as_str()?.to_owned())))
+            .collect(),
         accepts_byte_string: true,
         custom_timeouts: given["timeouts"].is_object().then(|| CustomTimeouts {
             create: limit("create"),

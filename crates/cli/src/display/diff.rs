@@ -49,9 +49,14 @@ pub(super) fn body(step: &StepEvent, form: Form) -> Vec<Line> {
     writer.lines
 }
 
-/// Named values as they were and are; those that did not change have no sign.
-pub(super) fn outputs(old: &BTreeMap<String, Value>, new: &BTreeMap<String, Value>, form: Form) -> Vec<Line> {
-    let (before, after) = (form.secrets.ready(old), form.secrets.ready(new));
+/// Named values as they were, unless there was nothing that had any, and are; those that did not change have no sign.
+pub(super) fn outputs(
+    old: Option<&BTreeMap<String, Value>>,
+    new: &BTreeMap<String, Value>,
+    form: Form,
+) -> Vec<Line> {
+    let nothing = BTreeMap::new();
+    let (before, after) = (form.secrets.ready(old.unwrap_or(&nothing)), form.secrets.ready(new));
     let (Value::Object(before), Value::Object(after)) = (&before, &after) else { return Vec::new() };
     let mut keys: Vec<&String> = before.keys().chain(after.keys()).collect();
     keys.sort();
@@ -64,7 +69,7 @@ pub(super) fn outputs(old: &BTreeMap<String, Value>, new: &BTreeMap<String, Valu
             (Some(old), Some(new)) if old.same_as(new) => writer.value(Sign::None, &name, new, "", ""),
             (Some(old), Some(new)) => writer.update(&name, old, new, "", ""),
             // That everything is new goes without saying.
-            (None, Some(new)) if before.is_empty() => writer.value(Sign::None, &name, new, "", ""),
+            (None, Some(new)) if old.is_none() => writer.value(Sign::None, &name, new, "", ""),
             (None, Some(new)) => writer.value(Sign::Add, &name, new, "", ""),
             (Some(old), None) => writer.value(Sign::Delete, &name, old, "", ""),
             (None, None) => {}

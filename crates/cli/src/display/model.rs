@@ -186,8 +186,8 @@ pub(super) struct Model {
     places: HashMap<Urn, usize>,
     /// Messages that are about no resource, or about the whole program.
     pub(super) messages: Vec<Message>,
-    /// The stack's outputs before and after, when they are known.
-    pub(super) outputs: Option<(PropertyMap, PropertyMap)>,
+    /// The stack's outputs before, unless it is new, and after, when they are known.
+    pub(super) outputs: Option<(Option<PropertyMap>, PropertyMap)>,
     /// How it ended.
     pub(super) summary: Option<Summary>,
 }
@@ -232,10 +232,9 @@ impl Model {
             self.put_under(place, &state.record.parent);
         }
         if is_stack(&event.urn) && !matches!(phase, Phase::Running(_)) {
-            let outputs = |view: &Option<drystone_engine::StepView>| {
-                view.as_ref().map(|state| state.outputs.clone()).unwrap_or_default()
-            };
-            self.outputs = Some((outputs(&event.old), outputs(&event.new)));
+            let outputs =
+                |view: &Option<drystone_engine::StepView>| view.as_ref().map(|state| state.outputs.clone());
+            self.outputs = Some((outputs(&event.old), outputs(&event.new).unwrap_or_default()));
         }
         let row = &mut self.rows[place];
         // The outputs of the stack and of components come as a second ending of the same step.

@@ -12,8 +12,8 @@ use super::summary::{Closing, hints, summary};
 use super::text::{Line, Paint, Tone, message_lines, printable};
 use super::tree::{Layout, Show, label, tree, worded};
 use super::values::Secrets;
-use drystone_engine::{CancelLevel, Ending, Event};
-use drystone_model::SECRET_MASK;
+use drystone_engine::{CancelLevel, Diagnostic, Ending, Event, Severity};
+use drystone_model::{SECRET_MASK, Urn};
 use std::io::Write;
 use std::time::Duration;
 
@@ -154,6 +154,11 @@ impl Renderer {
     /// Takes an event.
     pub(super) fn event(&mut self, mut event: Event, timestamp: i64, now: Duration) {
         self.mask(&mut event);
+        if let Event::Summary(summary) = &event
+            && !summary.succeeded
+        {
+            self.last_word(summary.dry_run, timestamp);
+        }
         let (cancelled, ended) = (self.cancelled, self.ended);
         let internal = matches!(&event, Event::StepStarted(step) | Event::StepDone(step)
             if is_default_provider(&step.urn));
@@ -180,6 +185,23 @@ impl Renderer {
             };
             let lines = plain.lines(&self.model, touched, step, now);
             self.print(&lines);
+        }
+    }
+
+    /// Tells programs that it failed, as the stock CLI does before the summary. People read it below.
+    fn last_word(&mut self, dry_run: bool, timestamp: i64) {
+        let what = if dry_run { "preview" } else { "update" };
+        let how = if self.cancelled { "canceled" } else { "failed" };
+        let event = Event::Diagnostic(Diagnostic {
+            urn: Urn::default(),
+            message: format!("{what} {how}"),
+            severity: Severity::Error,
+            stream: 0,
+            ephemeral: false,
+        });
+        self.json(timestamp, false, |_, stamp| event_line(&event, false, 0, stamp));
+        if let View::Digest(digest) = &mut self.view {
+            digest.take(&event);
         }
     }
 
@@ -352,7 +374,7 @@ impl Renderer {
 /// The stack's outputs with what changed of them.
 fn stack_outputs(model: &Model, form: Form) -> Vec<Line> {
     let Some((old, new)) = &model.outputs else { return Vec::new() };
-    let mut lines = outputs(old, new, form);
+    let mut lines = outputs(old.as_ref(), new, form);
     if lines.is_empty() {
         return lines;
     }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use crate::harness::{Ended, Sandbox};
+use crate::programs::{Running, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -56,6 +57,19 @@ impl Site {
         ended
     }
 
+    /// Starts a command with a fault of the provider and waits until the fault has come about.
+    pub(crate) fn run_into(&mut self, fault: &str, command: &str) -> Running {
+        let mark = self.sandbox.project().join("mark");
+        let _ = std::fs::remove_file(&mark);
+        self.sandbox.set("BENCH_FAULT", fault);
+        self.sandbox.set("BENCH_MARK", mark.to_str().expect("a path"));
+        let running = Running::start(&self.sandbox, &[command, "--yes", "--skip-preview"]);
+        wait_until(fault, || mark.exists());
+        self.sandbox.unset("BENCH_FAULT");
+        self.sandbox.unset("BENCH_MARK");
+        running
+    }
+
     /// What exists.
     pub(crate) fn things(&self) -> BTreeSet<String> {
         let entries = std::fs::read_dir(&self.world).expect("the world");
@@ -84,6 +98,14 @@ impl Site {
                 })
                 .collect(),
         }
+    }
+}
+
+/// What a stack knows, for comparing.
+pub(crate) fn known(state: &[&str], pending: &[(&str, &str)]) -> Known {
+    Known {
+        state: state.iter().map(|name| (*name).to_owned()).collect(),
+        pending: pending.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a program cannot be run.
 
-use crate::process::{ConnectError, Exit, StartError};
+use crate::process::{ConnectError, Exit, Printed, StartError};
 use crate::search::SearchError;
 use std::io;
 use std::path::PathBuf;
@@ -110,7 +110,7 @@ pub enum LanguageError {
     #[error("could not connect to the language host")]
     Connect(#[from] ConnectError),
     /// The language host ended while it was needed.
-    #[error("the language host for {language} ended with {exit}; it printed:\n{printed}")]
+    #[error("the language host for {language} ended with {exit}{}", Printed(printed))]
     HostEnded {
         /// The language.
         language: String,

@@ -115,17 +115,22 @@ impl PluginHost {
         self
     }
 
-    /// Finds a plugin and starts it.
-    pub async fn start(&self, wanted: &Wanted) -> Result<StartedPlugin, PluginError> {
+    /// Finds a plugin and starts it. The value of each variable that is a key of `mappings`, if it is set, is the
+    /// plugin's value of the variable that it maps to.
+    pub async fn start(
+        &self,
+        wanted: &Wanted,
+        mappings: &BTreeMap<String, String>,
+    ) -> Result<StartedPlugin, PluginError> {
         let Found { place, warning } = self.search.find(wanted)?;
-        let started = self.start_place(wanted, place).await?;
+        let started = self.start_place(wanted, place, mappings).await?;
         Ok(StartedPlugin { warning, ..started })
     }
 
     /// Starts the plugin in a folder, or the program of a plugin.
     pub async fn start_at(&self, path: &Path, kind: Kind, name: &str) -> Result<StartedPlugin, PluginError> {
         let wanted = Wanted { kind, name: name.to_owned(), version: None };
-        self.start_place(&wanted, search::at(path, kind, name)?).await
+        self.start_place(&wanted, search::at(path, kind, name)?, &BTreeMap::new()).await
     }
 
     /// Ends the languages that run plugins. The plugins themselves are ended by their holders, before this.
@@ -135,24 +140,30 @@ impl PluginHost {
         }
     }
 
-    async fn start_place(&self, wanted: &Wanted, place: Place) -> Result<StartedPlugin, PluginError> {
+    async fn start_place(
+        &self,
+        wanted: &Wanted,
+        place: Place,
+        mappings: &BTreeMap<String, String>,
+    ) -> Result<StartedPlugin, PluginError> {
         let sink = (self.sink)(wanted);
+        let variables = self.variables(wanted, mappings);
         let deadlines = self.deadlines.unwrap_or_default();
         let (plugin, folder) = match place {
             Place::Attached(port) => (Plugin::attach(&wanted.name, port, deadlines).await?, None),
             Place::Executable(path) => {
                 let folder = path.parent().map(Path::to_owned);
-                (self.spawn(wanted, Command::new(path), deadlines, sink).await?, folder)
+                (self.spawn(wanted, Command::new(path), variables, deadlines, sink).await?, folder)
             }
             Place::BuiltIn(built_in) => {
                 let command = self.built_in(built_in, sink.clone()).await?;
                 let folder = self.program.directory.clone();
-                (self.spawn(wanted, command, deadlines, sink).await?, Some(folder))
+                (self.spawn(wanted, command, variables, deadlines, sink).await?, Some(folder))
             }
             Place::Source(source) => {
                 let folder = source.folder.clone();
                 let deadlines = self.deadlines.unwrap_or_else(Deadlines::for_source);
-                (self.start_source(wanted, &source, deadlines, sink).await?, Some(folder))
+                (self.start_source(wanted, &source, variables, deadlines, sink).await?, Some(folder))
             }
         };
         Ok(StartedPlugin { plugin, folder, warning: None })
@@ -162,10 +173,11 @@ impl PluginHost {
         &self,
         wanted: &Wanted,
         mut command: Command,
+        variables: BTreeMap<String, String>,
         deadlines: Deadlines,
         sink: LineSink,
     ) -> Result<Plugin, StartError> {
-        command.args(self.arguments()).current_dir(&self.program.directory).envs(self.variables(wanted));
+        command.args(self.arguments()).current_dir(&self.program.directory).envs(variables);
         Plugin::spawn(&wanted.name, command, deadlines, sink).await
     }
 
@@ -185,6 +197,7 @@ impl PluginHost {
         &self,
         wanted: &Wanted,
         source: &Source,
+        variables: BTreeMap<String, String>,
         deadlines: Deadlines,
         sink: LineSink,
     ) -> Result<Plugin, PluginError> {
@@ -205,13 +218,13 @@ impl PluginHost {
                         name: &wanted.name,
                         working_directory: &self.program.directory,
                         args: self.arguments(),
-                        env: self.whole_environment(wanted),
+                        env: whole_environment(variables),
                     })
                     .await?;
                 return Ok(Plugin::come_up(&wanted.name, origin, deadlines, sink).await?);
             }
         };
-        Ok(self.spawn(wanted, command, deadlines, sink).await?)
+        Ok(self.spawn(wanted, command, variables, deadlines, sink).await?)
     }
 
     async fn host(
@@ -235,14 +248,16 @@ impl PluginHost {
         self.flags.iter().chain([&self.engine_address]).cloned().collect()
     }
 
-    /// What a plugin is told of the program: the options of its runtime, by which a dynamic provider finds its
-    /// packages, and the name of the project.
-    fn variables(&self, wanted: &Wanted) -> BTreeMap<String, String> {
-        let options = &self.program.runtime.options;
-        let mut variables: BTreeMap<String, String> = options
-            .iter()
-            .map(|(name, value)| (format!("PULUMI_RUNTIME_{}", name.to_uppercase()), plain(value)))
-            .collect();
+    /// What a plugin is told: variables of ours under names of its own, and of the program the options of its runtime,
+    /// by which a dynamic provider finds its packages, and the name of the project.
+    fn variables(&self, wanted: &Wanted, mappings: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let mapped = mappings.iter();
+        let mapped = mapped.filter_map(|(ours, its)| Some((its.clone(), self.environment.variable(ours)?)));
+        let mut variables: BTreeMap<String, String> = mapped.collect();
+        let options = self.program.runtime.options.iter();
+        variables.extend(
+            options.map(|(name, value)| (format!("PULUMI_RUNTIME_{}", name.to_uppercase()), plain(value))),
+        );
         if wanted.kind == Kind::Resource && !self.project.is_empty() {
             variables.insert("PULUMI_PROJECT".to_owned(), self.project.clone());
             if wanted.name == "pulumi-nodejs" {
@@ -252,15 +267,16 @@ impl PluginHost {
         variables.insert("PULUMI_CONFIG".to_owned(), "{}".to_owned());
         variables
     }
+}
 
-    fn whole_environment(&self, wanted: &Wanted) -> Vec<String> {
-        let own = std::env::vars_os();
-        let mut variables: BTreeMap<String, String> = own
-            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
-            .collect();
-        variables.extend(self.variables(wanted));
-        variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
-    }
+/// The variables of this process with those of a plugin among them.
+fn whole_environment(variables: BTreeMap<String, String>) -> Vec<String> {
+    let own = std::env::vars_os();
+    let mut whole: BTreeMap<String, String> = own
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+        .collect();
+    whole.extend(variables);
+    whole.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 fn plain(value: &Value) -> String {

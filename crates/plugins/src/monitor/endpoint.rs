@@ -1,7 +1,7 @@
 //! Where plugins and programs reach this engine.
 
 use crate::trace::CallLog;
-use drystone_engine::Monitor;
+use drystone_engine::{Monitor, ViewPublisher};
 use std::{
     fmt,
     sync::{Arc, PoisonError, RwLock},
@@ -15,12 +15,13 @@ use std::{
 pub struct Endpoint {
     address: Arc<str>,
     current: Arc<RwLock<Option<Monitor>>>,
+    views: Arc<RwLock<Option<Arc<dyn ViewPublisher>>>>,
     log: Option<CallLog>,
 }
 
 impl Endpoint {
     pub(crate) fn new(address: impl Into<Arc<str>>) -> Self {
-        Self { address: address.into(), current: Arc::default(), log: None }
+        Self { address: address.into(), current: Arc::default(), views: Arc::default(), log: None }
     }
 
     /// The same endpoint, whose calls are logged.
@@ -44,9 +45,21 @@ impl Endpoint {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(monitor);
     }
 
+    /// Lets an operation take views from now on, whether it runs a program or not.
+    pub fn attach_views(&self, views: Arc<dyn ViewPublisher>) {
+        *self.views.write().unwrap_or_else(PoisonError::into_inner) = Some(views);
+    }
+
     /// Lets nobody answer any more. The operation is released.
     pub fn detach(&self) {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.views.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The operation that takes views, if one runs.
+    #[must_use]
+    pub fn views(&self) -> Option<Arc<dyn ViewPublisher>> {
+        self.views.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The operation that answers, if one runs.

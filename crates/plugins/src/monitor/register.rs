@@ -70,7 +70,11 @@ impl Service {
     ) -> Result<rpc::RegisterResourceResponse, Refusal> {
         let monitor = self.monitor()?;
         let shape = Shape::of(&request);
-        let request = self.read_registration(request, sender).await?;
+        let subject = format!("{} {}", request.r#type, request.name);
+        let request = self.read_registration(request, sender).await.map_err(|refusal| Refusal {
+            message: format!("cannot register {subject}: {}", refusal.message),
+            ..refusal
+        })?;
         let registered = monitor.register(request).await?;
         respond(registered, &shape)
     }

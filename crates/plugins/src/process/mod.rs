@@ -19,4 +19,4 @@ pub use lines::{Line, LineSink, Stream};
 pub use plugin::{Deadlines, Plugin, StartError};
 
 pub(crate) use lines::forward;
-pub(crate) use plugin::{Life, Origin, Remote, drained};
+pub(crate) use plugin::{Life, Origin, Printed, Remote, drained};

@@ -111,7 +111,8 @@ impl fmt::Display for Ending {
     }
 }
 
-struct Printed<'a>(&'a str);
+/// What somebody printed before it ended, as the end of a message; nothing when it printed nothing.
+pub(crate) struct Printed<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

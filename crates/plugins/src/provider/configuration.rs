@@ -103,15 +103,14 @@ impl GrpcProvider {
         self.session.begin();
         let (trace, client, session) = (self.trace.clone(), self.client.clone(), self.session.clone());
         let (name, process) = (self.options.name.clone(), self.process());
+        let cancellation = self.options.cancellation.clone();
         tokio::spawn(async move {
-            let sent = ask(
-                &trace,
-                client,
-                "/pulumirpc.ResourceProvider/Configure",
-                request,
-                |mut client, request| async move { client.configure(request).await },
-            );
-            match unanswered::answer(&process, sent).await {
+            const METHOD: &str = "/pulumirpc.ResourceProvider/Configure";
+            let sent = ask(&trace, client, METHOD, request, |mut client, request| async move {
+                client.configure(request).await
+            });
+            let sent = unanswered::answer(&process, sent);
+            match unanswered::answer_of_use(&name, METHOD, &cancellation, sent).await {
                 Ok(answer) => session.configured(Ok(&answer)),
                 Err(status) => session.configured(Err(failure::describe_configure(&status, &name))),
             }

@@ -96,7 +96,7 @@ impl GrpcProvider {
             resource_status_token: arguments.status_token,
         };
         let (id, live, incomplete, refresh_before_update) = match self
-            .ask_within(
+            .change(
                 arguments.timeout,
                 "/pulumirpc.ResourceProvider/Create",
                 request,
@@ -147,7 +147,7 @@ impl GrpcProvider {
             old_views: views(protocol, &arguments.old_views)?,
         };
         let (live, incomplete, refresh_before_update) = match self
-            .ask_within(
+            .change(
                 arguments.timeout,
                 "/pulumirpc.ResourceProvider/Update",
                 request,
@@ -204,11 +204,11 @@ impl GrpcProvider {
             old_views: views(protocol, &arguments.old_views)?,
         };
         let (answer, incomplete) = match self
-            .ask_within(
+            .limited(
                 arguments.timeout,
-                "/pulumirpc.ResourceProvider/Read",
-                request,
-                |mut client, request| async move { client.read(request).await },
+                self.ask("/pulumirpc.ResourceProvider/Read", request, |mut client, request| async move {
+                    client.read(request).await
+                }),
             )
             .await
         {
@@ -255,7 +255,7 @@ impl GrpcProvider {
             resource_status_token: arguments.status_token,
             old_views: views(protocol, &arguments.old_views)?,
         };
-        self.ask_within(
+        self.change(
             arguments.timeout,
             "/pulumirpc.ResourceProvider/Delete",
             request,

@@ -14,7 +14,7 @@ mod tests;
 mod unanswered;
 
 pub(crate) use lifecycle::property_diff;
-pub use unanswered::GRACE;
+pub use unanswered::{GRACE, STOP_GRACE, stopped_for_good};
 
 use crate::monitor::Endpoint;
 use crate::process::Plugin;
@@ -22,9 +22,10 @@ use crate::proto::pulumirpc as rpc;
 use crate::trace::Trace;
 use async_trait::async_trait;
 use drystone_engine::{
-    AppliedState, CallAnswer, CallArguments, CheckArguments, Checked, ConfigureArguments, ConstructArguments,
-    Constructed, CreateArguments, DeleteArguments, Diff, DiffArguments, Invoked, Parameterization,
-    ParameterizeArguments, PropertyMap, Provider, ProviderError, ReadArguments, ReadState, UpdateArguments,
+    AppliedState, CallAnswer, CallArguments, Cancellation, CheckArguments, Checked, ConfigureArguments,
+    ConstructArguments, Constructed, CreateArguments, DeleteArguments, Diff, DiffArguments, Invoked,
+    Parameterization, ParameterizeArguments, PropertyMap, Provider, ProviderError, ReadArguments, ReadState,
+    UpdateArguments,
 };
 use prost::Message;
 use rpc::resource_provider_client::ResourceProviderClient;
@@ -50,6 +51,8 @@ pub struct ProviderOptions {
     pub version: Option<String>,
     /// How long it may take beyond the time limit of an operation before it is given up.
     pub grace: Duration,
+    /// Asks the operation that it serves to stop.
+    pub cancellation: Cancellation,
 }
 
 /// A provider in another process.
@@ -88,8 +91,24 @@ impl GrpcProvider {
         Ok(provider)
     }
 
-    /// Makes a call.
+    /// Makes a call that changes nothing. It is not waited for long when the operation is asked to stop.
     async fn ask<Q, A, F>(
+        &self,
+        method: &'static str,
+        request: Q,
+        send: impl FnOnce(Client, Q) -> F,
+    ) -> Result<A, Status>
+    where
+        Q: Message,
+        A: Message,
+        F: Future<Output = Result<Response<A>, Status>>,
+    {
+        let call = self.send(method, request, send);
+        unanswered::answer_of_use(&self.options.name, method, &self.options.cancellation, call).await
+    }
+
+    /// Makes a call and waits for its answer.
+    async fn send<Q, A, F>(
         &self,
         method: &'static str,
         request: Q,
@@ -104,8 +123,8 @@ impl GrpcProvider {
         unanswered::answer(&self.process(), call).await
     }
 
-    /// Makes a call that has a time limit in seconds; 0 is none.
-    async fn ask_within<Q, A, F>(
+    /// Makes a call that may change something, with a time limit in seconds; 0 is none.
+    async fn change<Q, A, F>(
         &self,
         limit: f64,
         method: &'static str,
@@ -117,7 +136,15 @@ impl GrpcProvider {
         A: Message,
         F: Future<Output = Result<Response<A>, Status>>,
     {
-        let call = self.ask(method, request, send);
+        self.limited(limit, self.send(method, request, send)).await
+    }
+
+    /// Gives up a call some time after its limit.
+    async fn limited<A>(
+        &self,
+        limit: f64,
+        call: impl Future<Output = Result<A, Status>>,
+    ) -> Result<A, Status> {
         match Duration::try_from_secs_f64(limit) {
             Ok(limit) if !limit.is_zero() => {
                 unanswered::answer_within(&self.options.name, limit, self.options.grace, call).await
@@ -325,12 +352,10 @@ impl Provider for GrpcProvider {
     }
 
     async fn cancel(&self) -> Result<(), ProviderError> {
-        match self
-            .ask("/pulumirpc.ResourceProvider/Cancel", (), |mut client, request| async move {
-                client.cancel(request).await
-            })
-            .await
-        {
+        let sent = self.send("/pulumirpc.ResourceProvider/Cancel", (), |mut client, request| async move {
+            client.cancel(request).await
+        });
+        match unanswered::answer_within(&self.options.name, Duration::ZERO, STOP_GRACE, sent).await {
             Err(status) if status.code() != tonic::Code::Unimplemented => Err(self.failure(&status)),
             _ => Ok(()),
         }

@@ -1,7 +1,8 @@
 //! Calls that are not answered: the provider has ended, or takes longer than it was given.
 
 use super::failure;
-use crate::process::{Exit, Plugin};
+use crate::process::{Exit, Plugin, Printed};
+use drystone_engine::{CancelLevel, Cancellation};
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -13,6 +14,10 @@ use tonic::Status;
 /// Providers are told the time limit of an operation and keep it themselves. One that does not is given up after this
 /// long: what it was doing becomes a pending operation. Without a limit it is waited for until the user stops waiting.
 pub const GRACE: Duration = Duration::from_secs(60);
+
+/// How long a provider may still take to answer when the operation is asked to stop, unless it changes something. It is
+/// also how long any provider may take to take note of that.
+pub const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// How long the end of a process is awaited whose connection broke.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -26,8 +31,7 @@ pub(super) struct Gone {
 
 impl fmt::Display for Gone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ended with {} before it answered", self.exit)?;
-        if self.printed.is_empty() { Ok(()) } else { write!(f, "; it printed:\n{}", self.printed) }
+        write!(f, "ended with {} before it answered{}", self.exit, Printed(&self.printed))
     }
 }
 
@@ -50,6 +54,30 @@ async fn explained(process: &Weak<Plugin>, mut status: Status) -> Status {
         status.set_source(Arc::new(Gone { exit, printed: plugin.last_lines() }));
     }
     status
+}
+
+/// Waits until the operation has been asked to stop and the grace has passed since.
+pub async fn stopped_for_good(cancellation: &Cancellation) {
+    cancellation.requested(CancelLevel::Graceful).await;
+    tokio::time::sleep(STOP_GRACE).await;
+}
+
+/// Waits for an answer as long as it is of use: not much longer than the operation goes on.
+pub(super) async fn answer_of_use<A>(
+    name: &str,
+    method: &str,
+    cancellation: &Cancellation,
+    call: impl Future<Output = Result<A, Status>>,
+) -> Result<A, Status> {
+    tokio::select! {
+        biased;
+        answer = call => answer,
+        () = stopped_for_good(cancellation) => Err(Status::cancelled(format!(
+            "the provider '{name}' has not answered {} {} s after the run was asked to stop, and is given up",
+            method.rsplit('/').next().unwrap_or(method),
+            STOP_GRACE.as_secs()
+        ))),
+    }
 }
 
 /// Waits for an answer until a limit and the grace have passed.

@@ -10,15 +10,15 @@ use crate::report::{ExitCode, Failure, Outcome};
 use async_trait::async_trait;
 use drystone_engine::{
     CancelLevel, Cancellation, Diagnostic, Event, EventSink, Monitor, Options, PackageDescriptor, Plugins,
-    Program, ProgramError, Provider, ProviderError, RunInfo, Severity,
+    Program, ProgramError, Provider, ProviderError, RunInfo, Severity, ViewPublisher,
 };
 use drystone_model::{ROOT_STACK_TYPE, Urn};
 use drystone_plugins::languages::{
     Language, LanguageError, Outcome as Ended, PluginHost, PluginSink, Program as ProgramPlace, RunRequest,
 };
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
-use drystone_plugins::process::{Line, LineSink, Stream};
-use drystone_plugins::provider::{GRACE, GrpcProvider, ProviderOptions};
+use drystone_plugins::process::{Deadlines, Line, LineSink, Stream};
+use drystone_plugins::provider::{GRACE, GrpcProvider, ProviderOptions, stopped_for_good};
 use drystone_plugins::search::{Kind, Search, Wanted, tolerant_version};
 use drystone_plugins::trace::CallLog;
 use drystone_workspace::Environment;
@@ -62,19 +62,24 @@ impl Session {
             ROOT_STACK_TYPE,
             &format!("{}-{}", subject.project.name, subject.stack.name()),
         );
+        let mut plugins = PluginHost::new(
+            search.clone(),
+            Arc::clone(&environment),
+            place.clone(),
+            &subject.project.name,
+            server.endpoint().address(),
+            plugin_lines(events),
+        );
+        if let Some(port) = seconds(&environment, "DRYSTONE_PLUGIN_START_LIMIT")? {
+            plugins = plugins.with_deadlines(Deadlines { port, ..Deadlines::default() });
+        }
         let host = Hosted {
-            host: PluginHost::new(
-                search.clone(),
-                Arc::clone(&environment),
-                place.clone(),
-                &subject.project.name,
-                server.endpoint().address(),
-                plugin_lines(events),
-            ),
+            host: plugins,
             endpoint: server.endpoint().clone(),
             events: Arc::clone(events),
             disable_preview: is_true(&environment, "PULUMI_DISABLE_PROVIDER_PREVIEW"),
-            grace: grace(&environment)?,
+            grace: seconds(&environment, "DRYSTONE_PROVIDER_GRACE")?.unwrap_or(GRACE),
+            cancellation: cancellation.clone(),
         };
         let program = request.runs_program().then(|| {
             Arc::new(LanguageProgram {
@@ -214,13 +219,13 @@ fn plugin_lines(events: &Arc<dyn EventSink>) -> PluginSink {
     })
 }
 
-/// How long a provider may take beyond the time limit of an operation: `DRYSTONE_PROVIDER_GRACE`, in seconds.
-fn grace(environment: &Environment) -> Outcome<Duration> {
-    let Some(text) = environment.filled_variable("DRYSTONE_PROVIDER_GRACE") else { return Ok(GRACE) };
+/// How long something may take, as a variable says in seconds: `DRYSTONE_PROVIDER_GRACE` beyond the time limit of an
+/// operation, `DRYSTONE_PLUGIN_START_LIMIT` from the start of a plugin to its port.
+fn seconds(environment: &Environment, name: &str) -> Outcome<Option<Duration>> {
+    let Some(text) = environment.filled_variable(name) else { return Ok(None) };
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| {
-        Failure::configuration(format!("DRYSTONE_PROVIDER_GRACE is `{text}`, which is no number of seconds"))
-    })
+    let wrong = || Failure::configuration(format!("{name} is `{text}`, which is no number of seconds"));
+    seconds.ok_or_else(wrong).map(Some)
 }
 
 /// Starts providers.
@@ -230,10 +235,15 @@ struct Hosted {
     events: Arc<dyn EventSink>,
     disable_preview: bool,
     grace: Duration,
+    cancellation: Cancellation,
 }
 
 #[async_trait]
 impl Plugins for Hosted {
+    fn attach(&self, views: Arc<dyn ViewPublisher>) {
+        self.endpoint.attach_views(views);
+    }
+
     async fn load(&self, package: &PackageDescriptor) -> Result<Arc<dyn Provider>, ProviderError> {
         let version = match package.version.as_str() {
             "" => None,
@@ -242,10 +252,19 @@ impl Plugins for Hosted {
             })?),
         };
         let wanted = Wanted { kind: Kind::Resource, name: package.name.clone(), version };
-        let started = self.host.start(&wanted).await.map_err(|error| {
-            let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            ProviderError::new(format!("{error}{hint}"))
-        })?;
+        let started = tokio::select! {
+            biased;
+            started = self.host.start(&wanted, &package.env_var_mappings) => started.map_err(|error| {
+                let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+                ProviderError::new(format!("{error}{hint}"))
+            })?,
+            () = stopped_for_good(&self.cancellation) => {
+                let name = &package.name;
+                return Err(ProviderError::new(format!(
+                    "the plugin {name} was still starting when the run was asked to stop, and is given up"
+                )));
+            }
+        };
         if let Some(warning) = started.warning {
             tell(&self.events, Urn::default(), Severity::Warning, warning);
         }
@@ -256,6 +275,7 @@ impl Plugins for Hosted {
             disable_preview: self.disable_preview,
             version: None,
             grace: self.grace,
+            cancellation: self.cancellation.clone(),
         };
         let channel = started.plugin.channel();
         Ok(Arc::new(GrpcProvider::connect(channel, options, Some(started.plugin)).await?))

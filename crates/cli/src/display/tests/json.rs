@@ -258,10 +258,12 @@ fn the_stream_of_an_update_has_no_default_providers_and_ends_with_cancel() {
     assert!(text.contains("red\\u2028\\n"));
     let lines = lines(&text);
     let sequence: Vec<u64> = lines.iter().map(|line| line["sequence"].as_u64().unwrap()).collect();
-    assert_eq!(sequence, [0, 3, 4, 5, 6, 7], "the log has the others");
-    assert_eq!(lines[4]["summaryEvent"]["resourceChanges"], serde_json::json!({"create": 1}));
-    assert_eq!(lines[4]["summaryEvent"]["result"], "failed");
-    assert_eq!(lines[5]["cancelEvent"], serde_json::json!({}));
+    assert_eq!(sequence, [0, 3, 4, 5, 6, 7, 8], "the log has the others");
+    let last_word = r#""diagnosticEvent":{"prefix":"error: ","message":"update failed\n","color":"never","severity":"error"}"#;
+    assert!(text.lines().nth(4).unwrap().contains(last_word), "{text}");
+    assert_eq!(lines[5]["summaryEvent"]["resourceChanges"], serde_json::json!({"create": 1}));
+    assert_eq!(lines[5]["summaryEvent"]["result"], "failed");
+    assert_eq!(lines[6]["cancelEvent"], serde_json::json!({}));
 }
 
 #[test]
@@ -289,7 +291,9 @@ fn a_cancelled_update_says_so() {
     renderer.cancelling(drystone_engine::CancelLevel::Graceful);
     renderer.event(Event::Summary(Summary::default()), 0, Duration::ZERO);
     renderer.close(&closing, 0, Duration::ZERO);
-    assert_eq!(lines(&written.text())[1]["summaryEvent"]["result"], "canceled");
+    let lines = lines(&written.text());
+    assert_eq!(lines[1]["diagnosticEvent"]["message"], "update canceled\n");
+    assert_eq!(lines[2]["summaryEvent"]["result"], "canceled");
 }
 
 #[test]

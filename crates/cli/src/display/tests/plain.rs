@@ -5,7 +5,7 @@ use super::script::*;
 use crate::display::Closing;
 use crate::display::opening::Mode;
 use drystone_engine::{
-    ConfigValue, Diagnostic, Ending, Event, Op, Operation, PropertyMap, Severity, Summary,
+    ConfigValue, Diagnostic, Ending, Event, Op, Operation, PropertyMap, Severity, StepEvent, Summary,
 };
 use drystone_model::Value;
 
@@ -185,4 +185,15 @@ fn outputs_are_shown_with_what_changed_unless_they_are_suppressed() {
     let mut stage = plain();
     stage.options.suppress_outputs = true;
     assert!(!stage.play(script).contains("Outputs"));
+}
+
+#[test]
+fn only_the_outputs_of_a_new_stack_are_new_without_saying() {
+    let new = || properties([("url", Value::from("https://new"))]);
+    let shown = |step: &StepEvent| plain().play(Script::default().begin(step).end(step, 10));
+    let made = shown(&create(&stack(), new()));
+    assert!(made.contains("Outputs:\n    url: \"https://new\"\n"), "{made}");
+    let had_none = step(Op::Same, Some(state(&stack(), properties([]))), Some(state(&stack(), new())));
+    let first = shown(&had_none);
+    assert!(first.contains("Outputs:\n  + url: \"https://new\"\n"), "{first}");
 }

@@ -9,7 +9,7 @@ use super::{GrpcProvider, ProviderOptions};
 use crate::monitor::Endpoint;
 use crate::proto::pulumirpc as rpc;
 use crate::wire::Struct;
-use drystone_engine::{ConfigureArguments, PropertyMap, Provider};
+use drystone_engine::{Cancellation, ConfigureArguments, PropertyMap, Provider};
 use drystone_model::{Urn, Value};
 use rpc::resource_provider_server::{ResourceProvider, ResourceProviderServer};
 use std::sync::{Arc, Mutex};
@@ -144,6 +144,7 @@ impl Served {
             disable_preview: false,
             version: None,
             grace: std::time::Duration::from_millis(50),
+            cancellation: Cancellation::default(),
         };
         let provider = GrpcProvider::connect(channel, options, None).await.unwrap();
         Connected { provider, calls, process: Some(process) }

@@ -1,6 +1,7 @@
 //! The members of an archive, whatever it is made of.
 
 use super::content::{described, open_file, open_uri};
+use super::remote::shown;
 use drystone_model::{ArchiveSource, AssetSource, Value};
 use flate2::read::{DeflateDecoder, GzDecoder};
 use std::{
@@ -24,6 +25,11 @@ enum Format {
 }
 
 impl Format {
+    /// The format of what a URI names, whatever is asked of the server besides.
+    fn of_uri(uri: &str) -> Option<Self> {
+        Self::of(uri.split(['?', '#']).next().unwrap_or(uri))
+    }
+
     fn of(path: &str) -> Option<Self> {
         let endings = [
             (".tar", Self::Tar),
@@ -40,10 +46,8 @@ impl Format {
 pub(super) fn archive_file(source: &ArchiveSource, directory: &Path) -> io::Result<Option<File>> {
     match source {
         ArchiveSource::Path(path) if Format::of(path).is_some() => open_file(&directory.join(path)).map(Some),
-        ArchiveSource::Uri(uri) if Format::of(uri).is_some() => open_uri(uri).map(Some),
-        ArchiveSource::Uri(uri) => {
-            Err(io::Error::other(format!("the file at '{uri}' is not a recognized archive format")))
-        }
+        ArchiveSource::Uri(uri) if Format::of_uri(uri).is_some() => open_uri(uri).map(Some),
+        ArchiveSource::Uri(uri) => Err(no_archive(uri)),
         ArchiveSource::Path(_) | ArchiveSource::Assets(_) => Ok(None),
     }
 }
@@ -66,11 +70,15 @@ fn visit_source(source: &ArchiveSource, directory: &Path, visitor: &mut Visitor<
                 None => visit_directory(&full, visitor),
             }
         }
-        ArchiveSource::Uri(uri) => match Format::of(uri) {
+        ArchiveSource::Uri(uri) => match Format::of_uri(uri) {
             Some(format) => visit_file(open_uri(uri)?, format, visitor),
-            None => Err(io::Error::other(format!("the file at '{uri}' is not a recognized archive format"))),
+            None => Err(no_archive(uri)),
         },
     }
+}
+
+fn no_archive(uri: &str) -> io::Error {
+    io::Error::other(format!("the file at '{}' is not a recognized archive format", shown(uri)))
 }
 
 fn visit_assets(

@@ -1,5 +1,6 @@
 //! Reading files and URIs, and hashing what comes.
 
+use super::remote;
 use sha2::{Digest as _, Sha256};
 use std::{
     fmt::Write as _,
@@ -42,14 +43,20 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The file that a `file://` URI names.
+/// What a URI names: a file of this machine, or what a server has.
 pub(super) fn open_uri(uri: &str) -> io::Result<File> {
+    if uri.starts_with("http://") || uri.starts_with("https://") {
+        return remote::fetch(uri, remote::Limits::default());
+    }
     let path = uri
         .strip_prefix("file://")
         .map(|rest| rest.strip_prefix("localhost").unwrap_or(rest))
         .filter(|path| path.starts_with('/'))
         .ok_or_else(|| {
-            io::Error::other(format!("cannot read '{uri}': only file:// URIs of this machine are"))
+            let shown = remote::shown(uri);
+            io::Error::other(format!(
+                "cannot read '{shown}': it is neither http(s):// nor a file:// of this machine"
+            ))
         })?;
     open_file(Path::new(path))
 }

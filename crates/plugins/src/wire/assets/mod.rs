@@ -5,6 +5,9 @@
 
 mod archives;
 mod content;
+mod remote;
+#[cfg(test)]
+mod remote_tests;
 mod tar;
 #[cfg(test)]
 mod tests;

@@ -6,23 +6,23 @@ use drystone_model::{Archive, ArchiveSource, Asset, AssetSource, Value};
 use flate2::{Compression, write::DeflateEncoder, write::GzEncoder};
 use std::{fs, io::Write, path::Path};
 
-fn asset(source: AssetSource) -> Value {
+pub(super) fn asset(source: AssetSource) -> Value {
     Value::Asset(Asset { hash: String::new(), source })
 }
 
-fn text(text: &str) -> Value {
+pub(super) fn text(text: &str) -> Value {
     asset(AssetSource::Text(text.to_owned()))
 }
 
-fn archive(source: ArchiveSource) -> Value {
+pub(super) fn archive(source: ArchiveSource) -> Value {
     Value::Archive(Archive { hash: String::new(), source })
 }
 
-fn of_assets<K: Into<String>>(assets: impl IntoIterator<Item = (K, Value)>) -> Value {
+pub(super) fn of_assets<K: Into<String>>(assets: impl IntoIterator<Item = (K, Value)>) -> Value {
     archive(ArchiveSource::Assets(assets.into_iter().map(|(name, asset)| (name.into(), asset)).collect()))
 }
 
-fn hash_in(directory: &Path, value: Value) -> Result<String, String> {
+pub(super) fn hash_in(directory: &Path, value: Value) -> Result<String, String> {
     let mut properties = Properties::from([("v".to_owned(), value)]);
     assert!(lacks_hashes(&properties));
     add_hashes(&mut properties, directory).map_err(|error| error.to_string())?;
@@ -123,7 +123,7 @@ fn tar_file() -> Vec<u8> {
 }
 
 /// One empty folder, one stored file, one compressed file.
-fn zip_file() -> Vec<u8> {
+pub(super) fn zip_file() -> Vec<u8> {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
     deflated.write_all("y".repeat(1000).as_bytes()).unwrap();
     let deflated = deflated.finish().unwrap();
@@ -204,6 +204,7 @@ fn what_cannot_be_read_is_named() {
     );
     let folder = hash_in(root.path(), asset(AssetSource::Path(".".into()))).unwrap_err();
     assert!(folder.contains("is a directory; try an archive"), "{folder}");
-    let remote = hash_in(root.path(), asset(AssetSource::Uri("https://example.com/x".into()))).unwrap_err();
-    assert!(remote.contains("only file:// URIs of this machine are"), "{remote}");
+    let other =
+        hash_in(root.path(), asset(AssetSource::Uri("ftp://ana:sesame@example.com/x".into()))).unwrap_err();
+    assert!(other.contains("'ftp://example.com/x': it is neither http(s)://"), "{other}");
 }
