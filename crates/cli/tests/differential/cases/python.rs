@@ -30,7 +30,42 @@ c = ledger.Item('c', {'size': 1}, pulumi.ResourceOptions(delete_before_replace=T
 pulumi.export('serial', a.serial)
 ";
 
+const DYNAMIC: &str = "
+from pulumi import dynamic
+
+class Maker(dynamic.ResourceProvider):
+    def check(self, olds, news):
+        return dynamic.CheckResult({**news, 'checked': True}, [])
+
+    def diff(self, id, olds, news):
+        replaces = ['kind'] if olds['kind'] != news['kind'] else []
+        return dynamic.DiffResult(changes=bool(replaces) or olds['n'] != news['n'], replaces=replaces)
+
+    def create(self, inputs):
+        return dynamic.CreateResult('made-' + inputs['kind'], {**inputs, 'twice': 2 * inputs['n']})
+
+    def update(self, id, olds, news):
+        return dynamic.UpdateResult({**news, 'twice': 2 * news['n']})
+
+class Thing(dynamic.Resource):
+    twice: pulumi.Output[int]
+
+    def __init__(self, name, props, opts=None):
+        super().__init__(Maker(), name, {'twice': None, **props}, opts)
+
+thing = Thing('t', {'n': 1, 'kind': 'x'})
+a = ledger.Item('a', {'value': thing.twice})
+pulumi.export('twice', thing.twice)
+";
+
 cases! {
+    python_dynamic_provider: python(DYNAMIC).preview().up().up()
+        .program(&DYNAMIC.replace("'n': 1", "'n': 3")).preview().up()
+        .program(&DYNAMIC.replace("'kind': 'x'", "'kind': 'y'")).up().run(&["destroy"]);
+    python_configuration: python("
+config = pulumi.Config()
+ledger.Item('a', {'size': config.require_int('size'), 'value': config.require_secret_object('deep')})
+").config("size", "3").secret_config("deep", "{\"a\":[1]}").up().config("size", "4").up();
     python_program: python(BASIC).preview().up().up().program(&BASIC.replace("'size': 1", "'size': 2")).preview().up()
         .run(&["refresh"]).run(&["destroy"]);
     python_component: python(COMPONENT).preview().up()

@@ -45,6 +45,6 @@ cases! {
         .items(&["a | kind: y, failOn: create | deleteBeforeReplace: true"]).up_fails().preview()
         .items(&["a | kind: y | deleteBeforeReplace: true"]).up();
     what_was_to_be_made_again_leaves_the_program: of_items(&["a | kind: x | deleteBeforeReplace: true", "b"]).up()
-        .items(&["a | kind: y, failOn: create | deleteBeforeReplace: true", "b"]).up_fails()
+        .items(&["a | kind: y, failOn: create | deleteBeforeReplace: true, dependsOn: ['${b}']", "b"]).up_fails()
         .items(&["b"]).preview().up();
 }
