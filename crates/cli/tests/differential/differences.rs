@@ -74,7 +74,7 @@ const PERMITTED: &[Permitted] = &[
         reason: "a dependent that is replaced along is shown with the property that makes it be",
         applies: |difference| {
             difference.path[0] == "preview"
-                && difference.path.last().is_some_and(|key| key == "replaceReasons")
+                && difference.path.last().is_some_and(|key| key == "replaceReasons" || key == "keys")
                 && difference.stock.is_null()
         },
     },

@@ -25,6 +25,8 @@ cases! {
         .items(&["a | kind: y | retainOnDelete: true"]).up().destroy();
     deleted_with: of_items(&["a", "b | size: 1 | deletedWith: '${a}'"]).up().destroy();
     deleted_with_one_that_stays: of_items(&["a", "b | size: 1 | deletedWith: '${a}'"]).up().items(&["a"]).up();
+    retained_ones_survive_a_destroy: of_items(&["a | size: 1 | retainOnDelete: true", "b | value: '${a.name}'"]).up()
+        .destroy();
     additional_secret_outputs: yaml("
 resources:
   a:
