@@ -37,7 +37,7 @@ cases! {
     tainted: of_items(&["a | kind: x", "b | value: 1"]).up()
         .run(&["state", "taint", &item("a"), "--yes", "--stack", "dev"]).preview().up().up();
     the_delete_of_a_replaced_one_fails: of_items(&["a | kind: x, failOn: delete"]).up()
-        .items(&["a | kind: y"]).up_fails().up_fails().destroy_fails();
+        .items(&["a | kind: y"]).up_fails().up_fails().fails(&["destroy", "--continue-on-error"]);
     the_create_of_a_replacement_fails: of_items(&["a | kind: x", "b | value: '${a.name}'"]).up()
         .items(&["a | kind: y, failOn: create", "b | value: '${a.name}'"]).up_fails()
         .items(&["a | kind: y", "b | value: '${a.name}'"]).up();
