@@ -85,6 +85,7 @@ impl Renderer {
             Mode::Events => View::Events,
             Mode::Digest => View::Digest(Box::new(Digest::new(
                 opening.blinded_config(),
+                opening.operation,
                 options.show,
                 options.suppress_outputs,
             ))),
@@ -162,7 +163,9 @@ impl Renderer {
         let (cancelled, ended) = (self.cancelled, self.ended);
         let internal = matches!(&event, Event::StepStarted(step) | Event::StepDone(step)
             if is_default_provider(&step.urn));
-        self.json(timestamp, internal, |_, stamp| event_line(&event, cancelled, ended, stamp));
+        self.json(timestamp, internal, |opening, stamp| {
+            event_line(&event, opening.operation, cancelled, ended, stamp)
+        });
         self.ended += usize::from(!internal && matches!(event, Event::StepDone(_)));
         if let View::Digest(digest) = &mut self.view {
             digest.take(&event);

@@ -1,6 +1,6 @@
 //! A case: programs, changes of the surroundings, and the commands that both CLIs are given, in order.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The language of a case's programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub(crate) enum Step {
     Vanish { id: String },
     /// An object comes into the world that no program made.
     Appear { id: String, inputs: Value },
+    /// The stored state gets these resources and pending operations in the place of its own.
+    Store { resources: Value, pending: Value },
     /// A variable is set for the next command.
     Variable { name: String, value: String },
     /// A command is run, and what it left is compared.
@@ -151,6 +153,25 @@ impl Case {
     /// Puts an object into the world.
     pub(crate) fn appear(self, id: &str, inputs: Value) -> Self {
         self.with(Step::Appear { id: id.to_owned(), inputs })
+    }
+
+    /// Replaces the state by one in which the creation of the Item `a` was begun and nobody knows what became of it.
+    pub(crate) fn lost_creation(self) -> Self {
+        let stack = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
+        let (provider, id) = (
+            "urn:pulumi:dev::shop::pulumi:providers:ledger::default",
+            "0a1b2c3d-0000-4000-8000-000000000001",
+        );
+        let resources = json!([
+            { "urn": stack, "custom": false, "type": "pulumi:pulumi:Stack" },
+            { "urn": provider, "custom": true, "id": id, "type": "pulumi:providers:ledger" },
+        ]);
+        let begun = json!({
+            "urn": item("a"), "custom": true, "type": "ledger:index:Item", "inputs": { "name": "a" },
+            "parent": stack, "provider": format!("{provider}::{id}"),
+        });
+        let pending = json!([{ "resource": begun, "type": "creating" }]);
+        self.with(Step::Store { resources, pending })
     }
 
     /// Sets a variable for the next command.

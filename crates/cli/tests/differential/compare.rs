@@ -20,6 +20,13 @@ pub(crate) struct Difference {
     pub(crate) ours: Value,
 }
 
+impl Difference {
+    /// Whether it is at this very place.
+    pub(crate) fn is_at(&self, path: &[&str]) -> bool {
+        self.path == path
+    }
+}
+
 /// No more cases than this run at a time, however many threads the test runner has.
 const AT_A_TIME: usize = 3;
 static RUNNING: Mutex<usize> = Mutex::new(0);
@@ -131,6 +138,9 @@ fn shortened(value: &Value) -> String {
 
 fn compare(case: &'static str, stock: &Observed, ours: &Observed) -> Vec<Difference> {
     let mut found = Vec::new();
+    let mut report = |path: &[String], theirs: &Value, ours: &Value| {
+        found.push(Difference { case, path: path.to_vec(), stock: theirs.clone(), ours: ours.clone() });
+    };
     let relations = Relations::of([&stock.state, &ours.state]);
     let calls = |seen: &Observed| normal::calls(&seen.calls, |a, b| relations.related(a, b));
     let (Calls { by_resource: stock_calls, order: stock_order }, our_calls) = (calls(stock), calls(ours));
@@ -138,15 +148,30 @@ fn compare(case: &'static str, stock: &Observed, ours: &Observed) -> Vec<Differe
         ("exit code", &json!(stock.code), &json!(ours.code)),
         ("state", &stock.state, &ours.state),
         ("preview", &stock.preview, &ours.preview),
-        ("calls", &stock_calls, &our_calls.by_resource),
         ("order of changes", &stock_order, &our_calls.order),
         ("world", &stock.world, &ours.world),
     ] {
-        descend(&mut vec![what.to_owned()], theirs, ours, &mut |path, theirs, ours| {
-            found.push(Difference { case, path: path.to_vec(), stock: theirs.clone(), ours: ours.clone() });
-        });
+        descend(&mut vec![what.to_owned()], theirs, ours, &mut report);
     }
+    compare_calls(&stock_calls, &our_calls.by_resource, &mut report);
     found
+}
+
+/// Where other calls were made, they are reported together; where the same were made, what differs in them.
+fn compare_calls(stock: &Value, ours: &Value, report: &mut impl FnMut(&[String], &Value, &Value)) {
+    let groups =
+        |calls: &Value| calls.as_object().into_iter().flatten().map(|(group, _)| group.clone()).collect();
+    let (mut all, more): (BTreeSet<String>, BTreeSet<String>) = (groups(stock), groups(ours));
+    all.extend(more);
+    for group in all {
+        let (theirs, mine) = (&stock[&group], &ours[&group]);
+        let mut path = vec!["calls".to_owned(), group];
+        if normal::methods(theirs) == normal::methods(mine) {
+            descend(&mut path, theirs, mine, report);
+        } else {
+            report(&path, theirs, mine);
+        }
+    }
 }
 
 /// Walks two values together and reports the innermost places where they differ.

@@ -6,31 +6,7 @@
 const path = require("path");
 const pulumi = require("@pulumi/pulumi");
 const automation = require("@pulumi/pulumi/automation");
-
-/** What a generated SDK of the provider `ledger` would have. */
-const OUTPUTS = ["name", "kind", "size", "value", "tags", "secret", "token", "serial", "zone"];
-const blank = Object.fromEntries(OUTPUTS.map((key) => [key, undefined]));
-const ledger = {
-  Item: class extends pulumi.CustomResource {
-    constructor(name, properties, options) {
-      super("ledger:index:Item", name, { ...blank, ...properties }, options);
-    }
-  },
-  Group: class extends pulumi.ComponentResource {
-    constructor(name, properties, options) {
-      super("ledger:index:Group", name, { names: undefined, token: undefined, ...properties }, options, true);
-    }
-    describe(greeting) {
-      return pulumi.runtime.call("ledger:index:Group/describe", { __self__: this, greeting }, this);
-    }
-  },
-  Provider: class extends pulumi.ProviderResource {
-    constructor(name, properties, options) {
-      super("ledger", name, properties, options);
-    }
-  },
-  lookup: (given, options) => pulumi.runtime.invokeOutput("ledger:index:lookup", given, options),
-};
+const ledger = require("../sdks/ledger");
 
 /** Command-line words as options of the Automation API. */
 function optionsOf(words) {

@@ -7,46 +7,14 @@ import json
 import os
 import re
 import sys
-from types import SimpleNamespace
-from typing import Any
+from pathlib import Path
 
 import pulumi
 from pulumi import automation
 
-OUTPUTS = ["name", "kind", "size", "value", "tags", "secret", "token", "serial", "zone"]
+sys.path.append(str(Path(__file__).parent.parent / "sdks"))
 
-
-class Item(pulumi.CustomResource):
-    __annotations__ = {key: pulumi.Output[Any] for key in OUTPUTS}
-
-    def __init__(self, resource_name, properties=None, opts=None):
-        blank = dict.fromkeys(OUTPUTS)
-        super().__init__("ledger:index:Item", resource_name, {**blank, **(properties or {})}, opts)
-
-
-class Group(pulumi.ComponentResource):
-    names: pulumi.Output[Any]
-    token: pulumi.Output[str]
-
-    def __init__(self, resource_name, properties=None, opts=None):
-        given = {"names": None, "token": None, **(properties or {})}
-        super().__init__("ledger:index:Group", resource_name, given, opts, remote=True)
-
-    def describe(self, greeting):
-        return pulumi.runtime.call("ledger:index:Group/describe", {"__self__": self, "greeting": greeting}, res=self)
-
-
-class Provider(pulumi.ProviderResource):
-    def __init__(self, resource_name, properties=None, opts=None):
-        super().__init__("ledger", resource_name, properties or {}, opts)
-
-
-def lookup(given, opts=None):
-    return pulumi.runtime.invoke_output("ledger:index:lookup", given, opts)
-
-
-# What a generated SDK of the provider `ledger` would have.
-LEDGER = SimpleNamespace(Item=Item, Group=Group, Provider=Provider, lookup=lookup)
+import ledger
 
 
 def options_of(words):
@@ -67,9 +35,10 @@ def main(command, *words):
     def program():
         scope = {}
         exec(compile(open("program.py").read(), "program.py", "exec"), scope)
-        scope["program"](pulumi, LEDGER)
+        scope["program"](pulumi, ledger)
 
-    stack = automation.select_stack("dev", "shop", program, work_dir=os.getcwd())
+    options = automation.LocalWorkspaceOptions(work_dir=os.getcwd())
+    stack = automation.select_stack("dev", "shop", program, opts=options)
     steps = []
 
     def on_event(event):

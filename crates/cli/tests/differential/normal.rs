@@ -155,6 +155,11 @@ pub(crate) fn calls(calls: &[Value], related: impl Fn(&str, &str) -> bool) -> Ca
     Calls { by_resource: by_resource.into(), order: order.into() }
 }
 
+/// The methods of a list of calls, in order.
+pub(crate) fn methods(calls: &Value) -> Vec<&str> {
+    calls.as_array().into_iter().flatten().filter_map(|call| call["method"].as_str()).collect()
+}
+
 fn name(urn: &str) -> &str {
     urn.rsplit("::").next().unwrap_or(urn)
 }

@@ -37,6 +37,9 @@ pub(crate) struct Side {
     is_stock: bool,
 }
 
+/// Where the stack is stored before ours has changed it, and always by the stock CLI.
+const STORED: &str = "state/.pulumi/stacks/shop/dev.json";
+
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
 /// A peer that `cargo xtask test` hands over. Without it the test fails: it is not to be passed over.
@@ -80,8 +83,7 @@ impl Side {
     fn init_stack(&self, binary: &Path) {
         type Files = Vec<(&'static str, Vec<u8>)>;
         static MADE: Mutex<Vec<(PathBuf, Files)>> = Mutex::new(Vec::new());
-        const FILES: [&str; 3] =
-            ["project/Pulumi.dev.yaml", "state/.pulumi/meta.yaml", "state/.pulumi/stacks/shop/dev.json"];
+        const FILES: [&str; 3] = ["project/Pulumi.dev.yaml", "state/.pulumi/meta.yaml", STORED];
         let mut made = MADE.lock().unwrap();
         if let Some((_, files)) = made.iter().find(|(known, _)| known == binary) {
             for (name, content) in files {
@@ -128,9 +130,7 @@ impl Side {
         symlink(&modules, self.folder.join("project/node_modules")).unwrap();
         let node = modules.join("@pulumi/pulumi/cmd/dynamic-provider/index.js");
         self.script("pulumi-resource-pulumi-nodejs", &format!("exec node {} \"$@\"", node.display()));
-        let python = peer("DRYSTONE_PEER_PYTHON").join("bin/python");
-        let python = format!("exec {} -u -m pulumi.dynamic \"$@\"", python.display());
-        self.script("pulumi-resource-pulumi-python", &python);
+        self.script("pulumi-resource-pulumi-python", "exec python3 -u -m pulumi.dynamic \"$@\"");
     }
 
     /// Carries out a step. A command tells what it left.
@@ -154,6 +154,14 @@ impl Side {
                 inputs["name"] = json!(id);
                 let object = json!({ "id": id, "urn": "", "inputs": inputs, "secrets": [], "serial": 7 });
                 fs::write(self.object(id), object.to_string()).unwrap();
+            }
+            Step::Store { resources, pending } => {
+                let path = self.folder.join(STORED);
+                let mut stored: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+                let state = &mut stored["checkpoint"]["latest"];
+                state["resources"] = resources.clone();
+                state["pending_operations"] = pending.clone();
+                fs::write(path, stored.to_string()).unwrap();
             }
             Step::Variable { name, value } => self.variables.push((name.clone(), value.clone())),
             Step::Run { arguments, ending } => return Some(self.run(arguments, *ending)),
@@ -201,7 +209,13 @@ impl Side {
             .current_dir(self.folder.join("project"))
             .env_clear();
         command.stdin(Stdio::null());
-        let path = std::env::var("PATH").unwrap_or_default();
+        let mut path = std::env::var("PATH").unwrap_or_default();
+        if self.language == Language::Python {
+            // As in a shell with the virtual environment activated: providers within a program run by its `python3`.
+            let virtualenv = peer("DRYSTONE_PEER_PYTHON");
+            path = format!("{}:{path}", virtualenv.join("bin").display());
+            command.env("VIRTUAL_ENV", virtualenv);
+        }
         command.env("PATH", format!("{}:{path}", self.folder.join("bin").display()));
         command.env("HOME", self.folder.join("home")).env("TMPDIR", self.folder.join("tmp"));
         command.env("PULUMI_HOME", self.folder.join("home/.pulumi"));
@@ -282,7 +296,7 @@ impl Side {
         if !self.is_stock {
             return serde_json::from_str(&self.ok(&["stack", "export", "--stack", "dev"])).unwrap();
         }
-        let stored = fs::read_to_string(self.folder.join("state/.pulumi/stacks/shop/dev.json")).unwrap();
+        let stored = fs::read_to_string(self.folder.join(STORED)).unwrap();
         let mut stored: Value = serde_json::from_str(&stored).unwrap();
         stored["deployment"] = stored["checkpoint"]["latest"].take();
         stored

@@ -40,13 +40,15 @@ impl Deployment {
                     return Err(running.failed(error.message));
                 }
             };
-            let Some(outputs) = found.outputs.filter(|_| !found.id.is_empty()) else {
+            let Some(outputs) = found.outputs else {
                 self.views.release(&token);
                 let message = format!("resource '{}' does not exist", new.record.id);
                 return Err(running.failed(message));
             };
             new.outputs = outputs;
-            new.record.id = found.id;
+            if !found.id.is_empty() {
+                new.record.id = found.id;
+            }
             new.record.init_errors = found.incomplete;
             published = Some(token);
         } else {

@@ -154,6 +154,17 @@ fn something_that_does_not_exist_cannot_be_read() {
 }
 
 #[test]
+fn an_answer_without_an_id_leaves_the_one_that_was_asked_for() {
+    let mut stack = real();
+    stack.providers.get_mut("pkgA").unwrap().read = Some(Arc::new(|_| {
+        let outputs = PropertyMap::from([("size".to_owned(), Value::from(3))]);
+        Ok(ReadState { outputs: Some(outputs), ..ReadState::default() })
+    }));
+    stack.up(reading("real")).ok();
+    assert_eq!(stack.resource("a").id, "real");
+}
+
+#[test]
 fn an_id_is_needed() {
     let mut stack = real();
     stack.up(reading("")).failed("Expected an ID for urn:pulumi:dev::shop::pkgA:m:T::a");

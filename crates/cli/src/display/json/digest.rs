@@ -1,10 +1,10 @@
 //! What `preview --json` prints: one object for the whole preview.
 
-use super::event::{message, prefix};
+use super::event::{done_as, message, prefix};
 use super::state::{StackProperties, preview_state};
 use crate::display::model::{is_default_provider, is_stack};
 use crate::display::tree::Show;
-use drystone_engine::{Event, Op, Severity, StepEvent, Summary};
+use drystone_engine::{Event, Op, Operation, Severity, StepEvent, Summary};
 use drystone_model::{Properties, Resource, Urn};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -24,9 +24,12 @@ pub(in crate::display) struct Digest {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     change_summary: BTreeMap<&'static str, usize>,
     #[serde(skip)]
+    operation: Operation,
+    #[serde(skip)]
     show: Show,
     #[serde(skip)]
     stack: StackProperties,
+    /// The resources of which a refresh is the last step that began.
     #[serde(skip)]
     refreshing: HashSet<Urn>,
 }
@@ -73,6 +76,7 @@ impl Digest {
     /// An empty one. `config` has its secrets blinded.
     pub(in crate::display) fn new(
         config: BTreeMap<String, String>,
+        operation: Operation,
         show: Show,
         suppress_outputs: bool,
     ) -> Self {
@@ -82,6 +86,7 @@ impl Digest {
             diagnostics: Vec::new(),
             duration: 0,
             change_summary: BTreeMap::new(),
+            operation,
             show,
             stack: if suppress_outputs { StackProperties::Left } else { StackProperties::Shown },
             refreshing: HashSet::new(),
@@ -113,6 +118,8 @@ impl Digest {
         }
         if step.op == Op::Refresh {
             self.refreshing.insert(step.urn.clone());
+        } else {
+            self.refreshing.remove(&step.urn);
         }
         let mut made = self.step(step, step.op);
         // One that goes on from an old state has neither id nor outputs yet when it begins.
@@ -125,7 +132,7 @@ impl Digest {
 
     /// What a refresh found takes the place of the refresh.
     fn done(&mut self, step: &StepEvent) {
-        let found = step.result.unwrap_or(step.op);
+        let found = done_as(step, self.operation);
         let tells = match found {
             Op::Update => step.detailed.is_some(),
             Op::Delete => true,

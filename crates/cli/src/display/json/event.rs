@@ -2,7 +2,7 @@
 
 use super::state::EventState;
 use crate::display::text::strip_sequences;
-use drystone_engine::{Diagnostic, Event, Op, PropertyDiff, Severity, StepEvent, Summary};
+use drystone_engine::{Diagnostic, Event, Op, Operation, PropertyDiff, Severity, StepEvent, Summary};
 use drystone_model::Urn;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -131,12 +131,18 @@ struct SummaryShape {
 }
 
 /// An event as one line of JSON, without the line break. `ended` is how many steps ended well so far.
-pub(in crate::display) fn event_line(event: &Event, cancelled: bool, ended: usize, stamp: Stamp) -> String {
+pub(in crate::display) fn event_line(
+    event: &Event,
+    operation: Operation,
+    cancelled: bool,
+    ended: usize,
+    stamp: Stamp,
+) -> String {
     line(
         stamp,
         match event {
             Event::StepStarted(step) => Shape::Started(begun(step)),
-            Event::StepDone(step) => Shape::Done(step_shape(step, step.result.unwrap_or(step.op))),
+            Event::StepDone(step) => Shape::Done(step_shape(step, done_as(step, operation))),
             Event::StepFailed(step) => Shape::Failed(FailedShape {
                 metadata: metadata(step, step.op),
                 // One that is there but not ready failed in part.
@@ -147,6 +153,11 @@ pub(in crate::display) fn event_line(event: &Event, cancelled: bool, ended: usiz
             Event::Summary(summary) => Shape::Summary(summary_shape(summary, cancelled)),
         },
     )
+}
+
+/// What a step that is done is told as. A refresh is told as what it found, unless it only comes before something else.
+pub(super) fn done_as(step: &StepEvent, operation: Operation) -> Op {
+    step.result.filter(|_| operation == Operation::Refresh).unwrap_or(step.op)
 }
 
 /// The first event: the configuration, its secrets blinded.

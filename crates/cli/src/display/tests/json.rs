@@ -6,7 +6,8 @@ use crate::display::json::{Digest, Stamp, cancel_line, event_line, prelude_line}
 use crate::display::opening::Mode;
 use drystone_dialects::pulumi::properties::decode_properties;
 use drystone_engine::{
-    Diagnostic, DiffKind, Event, Op, PropertyDiff, PropertyMap, Severity, State, StepEvent, Summary,
+    Diagnostic, DiffKind, Event, Op, Operation, PropertyDiff, PropertyMap, Severity, State, StepEvent,
+    Summary,
 };
 use drystone_model::{Json, Properties, Resource, Urn};
 use serde_json::Value;
@@ -134,7 +135,8 @@ fn rewritten(line: &str, refreshes: bool) -> String {
         "summaryEvent" => Event::Summary(summary(event)),
         other => panic!("no such event: {other}"),
     };
-    event_line(&event, false, event_steps(&whole), stamp)
+    let operation = if refreshes { Operation::Refresh } else { Operation::Update };
+    event_line(&event, operation, false, event_steps(&whole), stamp)
 }
 
 fn event_steps(whole: &Value) -> usize {
@@ -201,7 +203,8 @@ fn the_object_of_a_preview_is_the_stock_clis_byte_for_byte() {
         let whole: Value = serde_json::from_str(run).unwrap();
         let config = whole["config"].as_object().unwrap().iter();
         let config = config.map(|(key, value)| (key.clone(), text(value))).collect();
-        let mut digest = Digest::new(config, Show::default(), false);
+        let operation = if refreshes { Operation::Refresh } else { Operation::Update };
+        let mut digest = Digest::new(config, operation, Show::default(), false);
         for step in whole["steps"].as_array().unwrap() {
             let step = digest_step(step);
             if refreshes && step.op != Op::Refresh {
@@ -342,4 +345,25 @@ fn each_combination_of_flags_has_its_mode() {
     assert_eq!(mode(true, true, false), Mode::Digest);
     assert_eq!(mode(true, true, true), Mode::Events);
     assert_eq!(mode(true, false, true), Mode::Events);
+}
+
+#[test]
+fn a_refresh_before_an_update_stays_a_step_of_a_preview() {
+    let whole: Value = serde_json::from_str(include_str!("stock/refresh-preview.json")).unwrap();
+    let update = whole["steps"].as_array().unwrap().iter().find(|step| step["op"] == "update").unwrap();
+    let update = digest_step(update);
+    let refresh = StepEvent { op: Op::Refresh, ..update.clone() };
+    let found = StepEvent { result: Some(Op::Update), ..refresh.clone() };
+    let mut digest = Digest::new([].into(), Operation::Update, Show::default(), false);
+    for event in [
+        Event::StepStarted(refresh),
+        Event::StepDone(found),
+        Event::StepStarted(update.clone()),
+        Event::StepDone(update),
+    ] {
+        digest.take(&event);
+    }
+    let shown: Value = serde_json::from_str(&digest.text()).unwrap();
+    let ops: Vec<&Value> = shown["steps"].as_array().unwrap().iter().map(|step| &step["op"]).collect();
+    assert_eq!(ops, ["refresh", "update"]);
 }

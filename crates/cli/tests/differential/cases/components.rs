@@ -31,12 +31,19 @@ fn life(ledger: Ledger) -> Case {
         .destroy()
 }
 
+/// A component that fails when its only item is made, and is then mended.
+fn fails(ledger: Ledger) -> Case {
+    yaml(&GROUP.replace("count: 2", "count: 1, fail: true")).ledger(ledger).up_fails().program(GROUP).up()
+}
+
 cases! {
     a_component_lives: life(Ledger::Go);
     a_component_lives_in_node: life(Ledger::Node);
     a_component_lives_in_python: life(Ledger::Python);
     a_component_leaves: yaml(GROUP).up().program("resources: {}\n").up();
-    a_component_fails: yaml(&GROUP.replace("count: 2", "count: 1, fail: true")).up_fails().program(GROUP).up();
+    a_component_fails: fails(Ledger::Go);
+    a_component_fails_in_node: fails(Ledger::Node);
+    a_component_fails_in_python: fails(Ledger::Python);
     a_component_has_a_provider: yaml(WITH_PROVIDER).preview().up()
         .program(&WITH_PROVIDER.replace("north", "south")).up().destroy();
     an_item_of_a_component_fails: yaml("

@@ -1,6 +1,7 @@
 //! Operations that fail, are half done, or whose provider dies.
 
-use crate::case::{item, of_items, yaml};
+use crate::case::{of_items, yaml};
+use serde_json::json;
 
 cases! {
     a_create_fails: of_items(&["a", "b | failOn: create, value: '${a.name}'", "c | value: '${b.name}'"]).up_fails()
@@ -37,12 +38,8 @@ outputs: { first: '${a.serial}', third: 3 }
     the_provider_dies_before_it_creates: of_items(&["a"]).variable("LEDGER_KILL_AT", "create:1").up_fails().up();
     the_provider_dies_after_it_created: of_items(&["a", "b | value: '${a.name}'"])
         .variable("LEDGER_KILL_AT", "create:1:after").up_fails();
-    what_a_dead_provider_created_is_forgotten: of_items(&["a"])
-        .variable("LEDGER_KILL_AT", "create:1:after").up_fails()
+    a_lost_creation_is_forgotten: of_items(&["a"]).appear("a", json!({})).lost_creation()
         .run(&["refresh", "--clear-pending-creates"]).up();
-    what_a_dead_provider_created_is_taken_in: of_items(&["a"])
-        .variable("LEDGER_KILL_AT", "create:1:after").up_fails()
-        .run(&["refresh", "--import-pending-creates", &item("a"), "--import-pending-creates", "a"]).up();
     the_provider_dies_while_it_updates: of_items(&["a | size: 1"]).up()
         .items(&["a | size: 2"]).variable("LEDGER_KILL_AT", "update:1:after").up_fails().up();
     the_provider_dies_while_it_deletes: of_items(&["a | size: 1", "b"]).up()

@@ -16,6 +16,7 @@ macro_rules! cases {
 
 mod changes;
 mod components;
+mod edits;
 mod failures;
 mod node;
 mod options;

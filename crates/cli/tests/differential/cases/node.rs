@@ -1,6 +1,7 @@
 //! JavaScript programs, given inline through the Automation API.
 
 use crate::case::{Ledger, item, node};
+use serde_json::json;
 
 const BASIC: &str = "
 const a = new ledger.Item('a', { size: 1, secret: pulumi.secret('hush') });
@@ -48,7 +49,6 @@ new ledger.Item('a', { size: 1 }, {
 ";
 
 const HOOKED: &str = "
-const fs = require('fs');
 const hook = (name, fail) => new pulumi.ResourceHook(name, async (given) => {
   if (fail) throw new Error(`hook ${name} fails`);
 }, {});
@@ -57,7 +57,105 @@ const a = new ledger.Item('a', { size: 1 }, {
 });
 ";
 
+const OPTIONS: &str = "
+const a = new ledger.Item('a', { size: 1, kind: 'x', tags: { k: 'v', l: 'w' } }, {
+  ignoreChanges: ['size', 'tags.k'], additionalSecretOutputs: ['serial'], customTimeouts: { create: '5m', delete: '10s' },
+});
+const b = new ledger.Item('b', { size: 1 }, { deletedWith: a, retainOnDelete: true, parent: a });
+const c = new ledger.Item('c', { size: 1 }, { deleteBeforeReplace: true, replaceOnChanges: ['size'] });
+const d = new ledger.Item('d', { value: 'd' }, { replaceWith: [c], hideDiffs: ['value'] });
+const e = new ledger.Item('e', { value: 'e' }, { replacementTrigger: 'first' });
+return { serial: a.serial };
+";
+
+const PROVIDERS: &str = "
+class Shop extends pulumi.ComponentResource {
+  constructor(name, options) {
+    super('my:index:Shop', name, {}, options);
+    this.inner = new ledger.Item(`${name}-inner`, { size: 1 }, { parent: this });
+    this.other = new ledger.Item(`${name}-other`, { value: this.inner.zone }, { parent: this.inner });
+    this.registerOutputs();
+  }
+}
+const north = new ledger.Provider('north', { zone: 'n' });
+const south = new ledger.Provider('south', { zone: 's' });
+new Shop('one', { providers: { ledger: north } });
+new Shop('two', { providers: [south], protect: false });
+new Shop('three');
+";
+
+const DELETING: &str = "
+const hook = (name, fail) => new pulumi.ResourceHook(name, async () => { if (fail) throw new Error('no'); });
+const a = new ledger.Item('a', { size: 1 }, { hooks: { beforeDelete: [hook('before')], afterDelete: [hook('after')] } });
+const b = new ledger.Item('b', { value: a.name }, { hooks: { beforeDelete: [hook('stop', false)] } });
+";
+
+const RETRIED: &str = "
+let tries = 0;
+const again = new pulumi.ErrorHook('again', async ({ failedOperation, errors }) => errors.length < 3);
+const a = new ledger.Item('a', { failOn: 'create' }, { hooks: { onError: [again] } });
+";
+
 cases! {
+    node_options: node(OPTIONS).preview().up()
+        .program(&OPTIONS.replace("size: 1", "size: 2").replace("k: 'v', l: 'w'", "k: 'x', l: 'y'")).preview().up()
+        .program(&OPTIONS.replace("'first'", "'second'").replace("'d' }", "'changed' }")).preview().up()
+        .run(&["destroy"]);
+    node_providers_of_components: node(PROVIDERS).preview().up()
+        .program(&PROVIDERS.replace("zone: 'n'", "zone: 'm'")).preview().up().run(&["destroy"]);
+    node_resource_is_imported: node("
+const a = new ledger.Item('a', { value: 'v' }, { import: 'there' });
+const b = new ledger.Item('b', { value: a.serial });
+").appear("there", json!({ "value": "v" })).preview().up().program("
+const a = new ledger.Item('a', { name: 'there', value: 'w' });
+").preview().up();
+    node_destroy_by_the_program: node(DELETING).up().run(&["destroy", "--run-program"]);
+    node_destroy_is_stopped_by_a_hook: node(DELETING).up().program(&DELETING.replace("'stop', false", "'stop', true"))
+        .fails(&["destroy", "--run-program"]);
+    node_deletion_with_hooks: node(DELETING).up().program("
+new pulumi.ResourceHook('before', async () => {});
+new pulumi.ResourceHook('after', async () => {});
+new pulumi.ResourceHook('stop', async () => {});
+").preview().up();
+    node_hook_fails_after: node(&HOOKED.replace("hook('then')", "hook('then', true)")).up_fails().up();
+    node_error_hook_tries_again: node(RETRIED).up_fails().program(&RETRIED.replace("'create'", "''")).up();
+    node_refresh_by_the_program: node(BASIC).up().tamper("a", "size", json!(7))
+        .run(&["refresh", "--run-program"]).preview();
+    node_refresh_before_the_update: node(BASIC).up().tamper("a", "size", json!(7)).vanish("b")
+        .run(&["up", "--refresh"]);
+    node_excludes: node(BASIC).up().program(&BASIC.replace("size: 1", "size: 2").replace(", 2]", ", 3]"))
+        .run(&["preview", "--exclude", &item("b")]).run(&["up", "--exclude", &item("a"), "--exclude-dependents"])
+        .run(&["up", "--target", &item("a"), "--target-dependents"]).run(&["destroy", "--exclude", &item("a")]);
+    node_goes_on_after_a_failure: node("
+const a = new ledger.Item('a', { failOn: 'create' });
+const b = new ledger.Item('b', { value: a.name });
+const c = new ledger.Item('c', { size: 1 });
+const d = new ledger.Item('d', { value: c.name });
+return { d: d.name };
+").fails(&["up", "--continue-on-error"]).program("
+const a = new ledger.Item('a', { failOn: 'delete' });
+const b = new ledger.Item('b', { value: a.name });
+const c = new ledger.Item('c', { size: 1 });
+").up().fails(&["destroy", "--continue-on-error"]);
+    node_alias_of_a_parent: node("
+const parent = new ledger.Item('p', { size: 1 });
+const child = new ledger.Item('child', { size: 2 }, { parent });
+").up().program("
+const parent = new ledger.Item('q', { size: 1 }, { aliases: [{ name: 'p' }] });
+const child = new ledger.Item('child', { size: 2 }, { aliases: [{ parent }] });
+").preview().up();
+    node_invoke_transform: node("
+pulumi.runtime.registerInvokeTransform(({ token, args, opts }) => ({ args: { ...args, id: 'there' }, opts }));
+const found = ledger.lookup({ id: 'nobody' });
+new ledger.Item('a', { value: found.apply((result) => result.value) });
+return { found };
+").appear("there", json!({ "value": "v" })).preview().up();
+    node_protection: node("
+const b = new ledger.Item('b', { size: 1 });
+const a = new ledger.Item('a', { value: b.name }, { protect: true });
+").up().run(&["destroy", "--exclude-protected"]).program("
+const b = new ledger.Item('b', { size: 1 });
+").up_fails();
     node_program: node(BASIC).preview().up().up().program(&BASIC.replace("size: 1", "size: 2")).preview().up()
         .run(&["refresh"]).run(&["destroy"]);
     node_component: node(COMPONENT).preview().up()

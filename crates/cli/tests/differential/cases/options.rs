@@ -13,7 +13,7 @@ cases! {
         .items(&["a | size: 2, kind: y, value: 3 | ignoreChanges: ['*']"]).preview().up();
     protect: of_items(&["a | size: 1 | protect: true", "b"]).up()
         .items(&["b"]).preview_fails().up_fails()
-        .items(&["a | kind: x | protect: true", "b"]).up_fails()
+        .items(&["a | kind: x | protect: true, dependsOn: ['${b}']", "b"]).up_fails()
         .destroy_fails()
         .items(&["a | size: 1", "b"]).up().destroy();
     protect_of_a_parent_is_inherited: of_items(&["a | size: 1 | protect: true", "b | size: 1 | parent: '${a}'"]).up()
@@ -25,6 +25,8 @@ cases! {
         .items(&["a | kind: y | retainOnDelete: true"]).up().destroy();
     deleted_with: of_items(&["a", "b | size: 1 | deletedWith: '${a}'"]).up().destroy();
     deleted_with_one_that_stays: of_items(&["a", "b | size: 1 | deletedWith: '${a}'"]).up().items(&["a"]).up();
+    retained_ones_survive_a_destroy: of_items(&["a | size: 1 | retainOnDelete: true", "b | value: '${a.name}'"]).up()
+        .destroy();
     additional_secret_outputs: yaml("
 resources:
   a:

@@ -24,6 +24,8 @@ cases! {
         .tamper("there", "value", json!("w")).up().destroy();
     another_one_is_read: yaml(READ).appear("there", json!({ "value": "v" })).appear("here", json!({ "value": "h" }))
         .up().program(&READ.replace("id: there", "id: here")).preview().up();
+    what_is_read_vanishes: yaml(READ).appear("there", json!({ "value": "v" })).up().vanish("there").up();
+    what_is_read_is_not_there: yaml(READ).preview().up();
     a_read_one_becomes_owned: yaml(READ).appear("there", json!({ "value": "v" })).up()
         .items(&["a | value: own", "b | value: v"]).preview().up();
     an_owned_one_becomes_read: of_items(&["a | name: mine, value: v"]).up()

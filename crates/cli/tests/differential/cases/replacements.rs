@@ -37,7 +37,7 @@ cases! {
     tainted: of_items(&["a | kind: x", "b | value: 1"]).up()
         .run(&["state", "taint", &item("a"), "--yes", "--stack", "dev"]).preview().up().up();
     the_delete_of_a_replaced_one_fails: of_items(&["a | kind: x, failOn: delete"]).up()
-        .items(&["a | kind: y"]).up_fails().up_fails().destroy_fails();
+        .items(&["a | kind: y"]).up_fails().up_fails().fails(&["destroy", "--continue-on-error"]);
     the_create_of_a_replacement_fails: of_items(&["a | kind: x", "b | value: '${a.name}'"]).up()
         .items(&["a | kind: y, failOn: create", "b | value: '${a.name}'"]).up_fails()
         .items(&["a | kind: y", "b | value: '${a.name}'"]).up();
@@ -45,6 +45,6 @@ cases! {
         .items(&["a | kind: y, failOn: create | deleteBeforeReplace: true"]).up_fails().preview()
         .items(&["a | kind: y | deleteBeforeReplace: true"]).up();
     what_was_to_be_made_again_leaves_the_program: of_items(&["a | kind: x | deleteBeforeReplace: true", "b"]).up()
-        .items(&["a | kind: y, failOn: create | deleteBeforeReplace: true", "b"]).up_fails()
+        .items(&["a | kind: y, failOn: create | deleteBeforeReplace: true, dependsOn: ['${b}']", "b"]).up_fails()
         .items(&["b"]).preview().up();
 }

@@ -7,6 +7,7 @@ import (
 
 	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 )
 
@@ -40,6 +41,7 @@ func (l *ledger) construct(ctx context.Context, r p.ConstructRequest) (p.Constru
 			return nil, err
 		}
 		names := pulumi.StringArray{}
+		var items []*groupItem
 		for n := range int(r.Inputs.Get("count").AsNumber()) {
 			itemArgs := pulumi.Map{}
 			for _, key := range []string{"kind", "value", "secret"} {
@@ -56,8 +58,15 @@ func (l *ledger) construct(ctx context.Context, r p.ConstructRequest) (p.Constru
 				made.Token = item.Token
 			}
 			names = append(names, item.Name)
+			items = append(items, item)
 		}
 		if flag(r.Inputs, "fail") {
+			// Its items are made when it fails, so that what it leaves does not depend on who is quicker.
+			for _, item := range items {
+				if _, err := internals.UnsafeAwaitOutput(ctx.Context(), item.URN()); err != nil {
+					return nil, err
+				}
+			}
 			return nil, errors.New("asked to fail at construct")
 		}
 		made.Names = names.ToStringArrayOutput()

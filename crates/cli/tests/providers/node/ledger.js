@@ -49,16 +49,15 @@ class Item extends pulumi.CustomResource {
 
 /** The component: as many items as its `count` says. */
 class Group extends pulumi.ComponentResource {
-  constructor(name, { count, kind, value, secret, fail }, options) {
+  constructor(name, { count, kind, value, secret }, options) {
     super("ledger:index:Group", name, {}, options);
     const items = [];
     for (let number = 0; number < count; number++) {
       items.push(new Item(`${name}-${number}`, { kind, value, secret }, { parent: this }));
     }
-    if (fail) throw new Error("asked to fail at construct");
+    this.items = items;
     this.state = { names: items.map((item) => item.name) };
     if (items.length > 0) this.state.token = items[0].token;
-    this.registerOutputs(this.state);
   }
 }
 
@@ -145,6 +144,12 @@ const ledger = {
     if (type !== "ledger:index:Group") throw new Error(`there is no component "${type}"`);
     await world.record({ method: "construct", id: name });
     const group = new Group(name, inputs, options);
+    if (inputs.fail) {
+      // Its items are made when it fails, so that what it leaves does not depend on who is quicker.
+      await new Promise((done) => pulumi.all(group.items.map((item) => item.urn)).apply(done));
+      throw new Error("asked to fail at construct");
+    }
+    group.registerOutputs(group.state);
     return { urn: group.urn, state: group.state };
   },
 

@@ -84,13 +84,12 @@ class Group(pulumi.ComponentResource):
         super().__init__("ledger:index:Group", name, {}, opts)
         given = {key: as_input(inputs[key]) for key in ("kind", "value", "secret") if key in inputs}
         options = pulumi.ResourceOptions(parent=self)
-        items = [Item(f"{name}-{number}", given, options) for number in range(int(text(inputs, "count")))]
-        if text(inputs, "fail"):
-            raise RuntimeError("asked to fail at construct")
+        self.items = items = [
+            Item(f"{name}-{number}", given, options) for number in range(int(text(inputs, "count")))
+        ]
         self.state = {"names": pulumi.Output.all(*[item.name for item in items])}
         if items:
             self.state["token"] = items[0].token
-        self.register_outputs(self.state)
 
 
 class Ledger(p.Provider):
@@ -234,6 +233,12 @@ class Ledger(p.Provider):
             raise RuntimeError(f'there is no component "{request.resource_type}"')
         await record("construct", id=request.name, inputs=request.inputs)
         group = Group(request.name, request.inputs, request.options)
+        if text(request.inputs, "fail"):
+            # Its items are made when it fails, so that what it leaves does not depend on who is quicker.
+            for item in group.items:
+                await item.urn.future()
+            raise RuntimeError("asked to fail at construct")
+        group.register_outputs(group.state)
         state = {key: await settled(output) for key, output in group.state.items()}
         dependencies = {key: value.all_dependencies() for key, value in state.items()}
         return p.ConstructResponse(await group.urn.future(), state, dependencies)
