@@ -52,10 +52,6 @@ pub(crate) struct Deployment {
     stopping: AtomicBool,
     unrecorded: Mutex<Option<String>>,
     in_flight: AtomicUsize,
-    /// How many operations on the world are under way.
-    acting: AtomicUsize,
-    /// Whether everything is over: nobody listens any more.
-    ended: AtomicBool,
     /// Told when something stops, ends or drains.
     pub(crate) stirred: Notify,
 }
@@ -119,8 +115,6 @@ impl Deployment {
                 stopping: AtomicBool::new(false),
                 unrecorded: Mutex::default(),
                 in_flight: AtomicUsize::new(0),
-                acting: AtomicUsize::new(0),
-                ended: AtomicBool::new(false),
                 stirred: Notify::new(),
                 options: run.options,
             }
@@ -147,14 +141,7 @@ impl Deployment {
     }
 
     pub(crate) fn send(&self, event: Event) {
-        if !self.ended.load(Ordering::SeqCst) {
-            self.events.send(event);
-        }
-    }
-
-    /// Says that everything is over. What was given up may still stir, unheard.
-    pub(crate) fn end(&self) {
-        self.ended.store(true, Ordering::SeqCst);
+        self.events.send(event);
     }
 
     /// Counts a step for the summary, as the stock CLI does: default providers are the engine's own business, the parts
@@ -260,23 +247,6 @@ impl Deployment {
         }
     }
 
-    /// Counts an operation on the world, from before it begins until it is written down.
-    pub(crate) fn act(self: &Arc<Self>) -> Acting {
-        self.acting.fetch_add(1, Ordering::SeqCst);
-        Acting(Arc::clone(self))
-    }
-
-    /// Waits until no operation on the world is under way.
-    pub(crate) async fn rested(&self) {
-        loop {
-            let stirred = self.stirred.notified();
-            if self.acting.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            stirred.await;
-        }
-    }
-
     // Providers.
 
     /// What manages a resource: its provider, the registry for providers themselves, or nothing for a component.
@@ -346,17 +316,6 @@ pub(crate) struct Entered(Arc<Deployment>);
 impl Drop for Entered {
     fn drop(&mut self) {
         self.0.in_flight.fetch_sub(1, Ordering::SeqCst);
-        self.0.stirred.notify_waiters();
-    }
-}
-
-/// An operation on the world; ends when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Acting(Arc<Deployment>);
-
-impl Drop for Acting {
-    fn drop(&mut self) {
-        self.0.acting.fetch_sub(1, Ordering::SeqCst);
         self.0.stirred.notify_waiters();
     }
 }

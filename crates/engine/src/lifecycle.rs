@@ -29,7 +29,6 @@ pub async fn run(run: Run) -> Report {
         succeeded: ending == Ending::Succeeded,
     };
     deployment.send(Event::Summary(summary));
-    deployment.end();
     Report { ending, changes: deployment.changes(), recorded: deployment.recorder.changed() }
 }
 
@@ -41,19 +40,15 @@ impl Deployment {
             // Providers hear of a cancellation while what is under way is waited for.
             self.drained().await;
         };
-        let telling = async {
+        let watch = async {
             self.cancellation.requested(CancelLevel::Graceful).await;
             self.registry.cancel().await;
             std::future::pending::<()>().await;
         };
         tokio::select! {
             biased;
-            () = telling => {}
+            () = watch => {}
             () = work => {}
-            () = self.run_out_of_patience() => {
-                let message = "a provider was asked something and does not answer: it is not waited for any more";
-                self.warn(&Urn::default(), message);
-            }
         }
         self.settle_stack_outputs().await;
         self.settle_leftovers().await;
@@ -64,14 +59,6 @@ impl Deployment {
         if self.cancellation.level() == CancelLevel::None {
             self.registry.cancel().await;
         }
-    }
-
-    /// Waits, once the operation is asked to stop, as long as the world changes and answers may still come. What a
-    /// provider was merely asked is then given up: nothing is lost with it.
-    async fn run_out_of_patience(&self) {
-        self.cancellation.requested(CancelLevel::Graceful).await;
-        tokio::time::sleep(self.surroundings.patience()).await;
-        self.rested().await;
     }
 
     async fn phases(self: &Arc<Self>, program: Option<Arc<dyn Program>>) -> Result<(), Stopped> {

@@ -1,7 +1,6 @@
 //! Time, randomness and cancellation, from outside so that a simulation can replay them.
 
 use jiff::Timestamp;
-use std::time::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -13,11 +12,6 @@ pub trait Surroundings: Send + Sync {
     fn uuid(&self) -> Uuid;
     /// A seed for the names that a provider makes up.
     fn seed(&self) -> [u8; 32];
-    /// How long answers that change nothing are waited for once the operation is asked to stop: those to a check, a
-    /// comparison, a configuration or a function.
-    fn patience(&self) -> Duration {
-        Duration::from_secs(5)
-    }
 }
 
 /// The real ones.
@@ -48,7 +42,7 @@ pub enum CancelLevel {
     /// Not at all.
     #[default]
     None,
-    /// Nothing new begins; providers are told, and what changes the world is waited for and recorded.
+    /// Nothing new begins; providers are told, and what runs is waited for and recorded.
     Graceful,
     /// At once. What runs stays in the journal as a pending operation.
     Terminate,

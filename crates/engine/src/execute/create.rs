@@ -39,7 +39,7 @@ impl Deployment {
         let Create { mut new, replaces, causes, provider } = step;
         let op = if replaces.is_some() { Op::CreateReplacement } else { Op::Create };
         let old = replaces.as_ref().map(|replaced| &replaced.old);
-        let mut running = self.start(op, old, Some(Arc::new(new.clone())), causes).await?;
+        let running = self.start(op, old, Some(Arc::new(new.clone())), causes).await?;
         if let Err(message) = self
             .run_hooks(HookMoment::BeforeCreate, Sides { old: None, new: Some(&new), applied: false })
             .await
@@ -55,7 +55,6 @@ impl Deployment {
                 Err(message) => return Err(running.failed(message)),
             };
             tries.intent = Some(sealed.resource);
-            running.acts();
             if let Err(error) = self.begin_try(&tries).await {
                 return Err(running.unrecorded(&error));
             }

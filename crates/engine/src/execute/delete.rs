@@ -42,7 +42,7 @@ impl Deployment {
             (true, false) => Op::Discard,
             (true, true) => Op::DiscardReplaced,
         };
-        let mut running = self.start(op, Some(&old), None, Causes::default()).await?;
+        let running = self.start(op, Some(&old), None, Causes::default()).await?;
         let sides = Sides { old: Some(&state), new: None, applied: false };
         if let Err(message) = self.run_hooks(HookMoment::BeforeDelete, sides).await {
             return Err(running.failed(message));
@@ -71,7 +71,6 @@ impl Deployment {
                     Ok(sealed) => sealed,
                     Err(message) => return Err(running.failed(message)),
                 };
-                running.acts();
                 match self.recorder.begin(OperationKind::Deleting, sealed.resource).await {
                     Ok(operation) => begun = Some(operation),
                     Err(error) => return Err(running.unrecorded(&error)),

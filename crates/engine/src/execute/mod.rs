@@ -20,7 +20,7 @@ pub(crate) use delete::{Delete, Reason as DeleteReason};
 pub(crate) use refresh::RefreshFor;
 pub(crate) use update::{Recording, Update};
 
-use crate::deployment::{Acting, Deployment, Stopped};
+use crate::deployment::{Deployment, Stopped};
 use crate::known::Known;
 use crate::{Diff, Event, Op, PropertyDiff, ProviderError, ProviderErrorKind, Severity, State, StepEvent};
 use drystone_model::{Urn, Value};
@@ -51,7 +51,6 @@ pub(crate) struct Running<'a> {
     pub(crate) deployment: &'a Arc<Deployment>,
     pub(crate) event: StepEvent,
     started: jiff::Timestamp,
-    acting: Option<Acting>,
     _slot: SemaphorePermit<'a>,
 }
 
@@ -106,7 +105,7 @@ impl Deployment {
             duration: Duration::ZERO,
         };
         self.send(Event::StepStarted(event.clone()));
-        Ok(Running { deployment: self, event, started: self.surroundings.now(), acting: None, _slot: slot })
+        Ok(Running { deployment: self, event, started: self.surroundings.now(), _slot: slot })
     }
 
     /// Says that a resource is replaced: nothing is done.
@@ -199,11 +198,6 @@ impl Running<'_> {
         let stopped = self.deployment.lose_journal(error);
         self.deployment.send(Event::StepFailed(self.event));
         stopped.into()
-    }
-
-    /// Says that it is about to touch the world. What follows is waited for even when the operation is to stop.
-    pub(crate) fn acts(&mut self) {
-        self.acting = Some(self.deployment.act());
     }
 
     pub(crate) fn urn(&self) -> &Urn {

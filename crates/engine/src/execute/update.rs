@@ -31,7 +31,7 @@ impl Deployment {
         new.record.id.clone_from(&before.record.id);
         new.record.created.clone_from(&before.record.created);
         new.record.modified.clone_from(&before.record.modified);
-        let mut running = self.start(Op::Update, Some(&old), Some(Arc::new(new.clone())), causes).await?;
+        let running = self.start(Op::Update, Some(&old), Some(Arc::new(new.clone())), causes).await?;
         let sides = Sides { old: Some(&before), new: Some(&new), applied: false };
         if let Err(message) = self.run_hooks(HookMoment::BeforeUpdate, sides).await {
             return Err(running.failed(message));
@@ -42,7 +42,6 @@ impl Deployment {
                 Ok(sealed) => sealed,
                 Err(message) => return Err(running.failed(message)),
             };
-            running.acts();
             match self.recorder.begin(OperationKind::Updating, sealed.resource).await {
                 Ok(begun) => Some(begun),
                 Err(error) => return Err(running.unrecorded(&error)),

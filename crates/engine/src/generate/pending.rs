@@ -88,7 +88,7 @@ impl Deployment {
     }
 
     /// Makes the draft the base.
-    async fn rebase(self: &Arc<Self>, draft: Draft) -> Result<(), Stopped> {
+    async fn rebase(&self, draft: Draft) -> Result<(), Stopped> {
         let operations: Vec<Operation> = draft.unclear.into_iter().map(|(operation, _)| operation).collect();
         self.base().pending_operations.clone_from(&operations);
         let rest = self.base().clone();
@@ -97,7 +97,6 @@ impl Deployment {
         let _ = normalize(&mut snapshot);
         let olds = snapshot.resources.iter().cloned().enumerate();
         let olds: Vec<Arc<Known>> = olds.map(|(index, resource)| Known::of_base(index, resource)).collect();
-        let _acting = self.act();
         let written = self.recorder.rebase(snapshot, draft.byte_strings, olds.clone()).await;
         written.map_err(|error| self.lose_journal(&error))?;
         self.world().set_olds(olds);

@@ -586,66 +586,6 @@ fn what_was_cancelled_is_finished_by_the_next_run() {
     assert_eq!(stack.effects("pkgA"), ["create b", "create c"]);
 }
 
-/// A stack with `a`, `b` and `c` whose provider does not answer a call, and which is asked to stop when that comes.
-fn hanging(method: &'static str) -> Stack {
-    let mut stack = Stack::new();
-    stack.up(chain()).ok();
-    let cancellation = stack.cancellation.clone();
-    provider(&mut stack).hangs = Some((method, cancellation));
-    stack
-}
-
-#[test]
-fn a_provider_that_never_answers_what_changes_nothing_is_given_up_when_asked_to_stop() {
-    let asking = || {
-        program(|p| async move {
-            let token = "pkgA:m:look".to_owned();
-            p.monitor.invoke(drystone_engine::InvokeRequest { token, ..Default::default() }).await?;
-            p.resource("pkgA:m:T", "a").input("size", 7).register().await.map(|_| ())
-        })
-    };
-    for method in ["check", "diff", "configure", "invoke"] {
-        let mut stack = hanging(method);
-        let before = stack.snapshot.resources.clone();
-        let outcome = stack.up(asking());
-        assert_eq!(outcome.report.ending, Ending::Cancelled, "{method}");
-        assert!(outcome.diagnostics(Severity::Warning).join("").contains("does not answer"), "{method}");
-        let names = |resources: &[drystone_model::Resource]| -> Vec<_> {
-            resources.iter().map(|resource| (resource.urn.clone(), resource.id.clone())).collect()
-        };
-        assert_eq!(names(&stack.snapshot.resources), names(&before), "{method}");
-    }
-}
-
-#[test]
-fn a_destroy_is_not_held_up_by_a_provider_that_cannot_be_configured() {
-    let mut stack = hanging("configure");
-    let outcome = stack.destroy();
-    assert_eq!((outcome.report.ending, stack.names().len()), (Ending::Cancelled, 4));
-}
-
-#[test]
-fn what_changes_the_world_is_waited_for_beside_a_provider_that_never_answers() {
-    let mut stack = Stack::new();
-    let cancellation = stack.cancellation.clone();
-    provider(&mut stack).pause = Some(Arc::new(|_, _| {
-        Box::pin(tokio::time::sleep(std::time::Duration::from_millis(300))) as BoxFuture<'static, ()>
-    }));
-    let hangs = Some(("check", cancellation));
-    stack = stack.and_provider("pkgB", TestProvider { hangs, ..TestProvider::default() });
-    let outcome = stack.up(program(|p| async move {
-        let slow = p.resource("pkgA:m:T", "slow").register();
-        let stuck = async {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-            p.resource("pkgB:m:T", "stuck").register().await
-        };
-        let (slow, _) = futures::join!(slow, stuck);
-        slow.map(|_| ())
-    }));
-    assert_eq!((outcome.report.ending, pending(&stack).len()), (Ending::Cancelled, 0));
-    assert_eq!(stack.names(), ["shop-dev", "slow"]);
-}
-
 // States that cannot be read.
 
 #[test]

@@ -308,8 +308,4 @@ impl Surroundings for Clock {
     fn seed(&self) -> [u8; 32] {
         [7; 32]
     }
-
-    fn patience(&self) -> std::time::Duration {
-        std::time::Duration::from_millis(50)
-    }
 }

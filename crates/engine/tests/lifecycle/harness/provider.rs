@@ -3,10 +3,9 @@
 use super::ViewDesk;
 use async_trait::async_trait;
 use drystone_engine::{
-    AppliedState, CallAnswer, CallArguments, Cancellation, CheckArguments, Checked, ConfigureArguments,
-    ConstructArguments, Constructed, CreateArguments, DeleteArguments, Diff, DiffArguments, Invoked,
-    PackageDescriptor, ParameterizeArguments, PropertyMap, Provider, ProviderError, ReadArguments, ReadState,
-    UpdateArguments,
+    AppliedState, CallAnswer, CallArguments, CheckArguments, Checked, ConfigureArguments, ConstructArguments,
+    Constructed, CreateArguments, DeleteArguments, Diff, DiffArguments, Invoked, PackageDescriptor,
+    ParameterizeArguments, PropertyMap, Provider, ProviderError, ReadArguments, ReadState, UpdateArguments,
 };
 use drystone_model::{Computed, Urn, Value};
 use futures::future::BoxFuture;
@@ -58,8 +57,6 @@ pub(crate) struct TestProvider {
     pub(crate) views: ViewDesk,
     /// Waited for in the middle of every create, update, delete and read.
     pub(crate) pause: Pause,
-    /// The call that is never answered; the operation is asked to stop when it comes.
-    pub(crate) hangs: Option<(&'static str, Cancellation)>,
     /// The packages that instances were asked for.
     pub(crate) loaded: Arc<Mutex<Vec<PackageDescriptor>>>,
     /// What exists, by id.
@@ -105,13 +102,6 @@ impl TestProvider {
     pub(crate) fn instance(&self, package: &PackageDescriptor) -> Arc<dyn Provider> {
         self.loaded.lock().unwrap().push(package.clone());
         Arc::new(Self { version: package.version.clone(), config: Arc::default(), ..self.clone() })
-    }
-
-    async fn hang(&self, method: &'static str) {
-        if let Some((_, cancellation)) = self.hangs.as_ref().filter(|(at, _)| *at == method) {
-            cancellation.request(drystone_engine::CancelLevel::Graceful);
-            std::future::pending::<()>().await;
-        }
     }
 
     async fn wait(&self, method: &'static str, urn: &Urn) {
@@ -173,7 +163,6 @@ impl Provider for TestProvider {
             &arguments.old_inputs,
             arguments.dry_run,
         );
-        self.hang("check").await;
         match &self.check {
             Some(check) => check(arguments),
             None => Ok(Checked { properties: arguments.new_inputs, failures: Vec::new() }),
@@ -191,7 +180,6 @@ impl Provider for TestProvider {
     async fn diff(&self, arguments: DiffArguments) -> Result<Diff, ProviderError> {
         let DiffArguments { urn, id, new_inputs, old_inputs, dry_run, .. } = &arguments;
         self.note("diff", urn, id, new_inputs, old_inputs, *dry_run);
-        self.hang("diff").await;
         match &self.diff {
             Some(diff) => diff(arguments),
             None => Ok(Diff::default()),
@@ -209,7 +197,6 @@ impl Provider for TestProvider {
 
     async fn configure(&self, arguments: ConfigureArguments) -> Result<(), ProviderError> {
         self.note("configure", &arguments.urn, &arguments.id, &arguments.inputs, &PropertyMap::new(), false);
-        self.hang("configure").await;
         self.config.lock().unwrap().clone_from(&arguments.inputs);
         match &self.configure {
             Some(configure) => configure(arguments),
@@ -293,7 +280,6 @@ impl Provider for TestProvider {
         dry_run: bool,
     ) -> Result<Invoked, ProviderError> {
         self.note("invoke", &Urn::new(token), "", &arguments, &PropertyMap::new(), dry_run);
-        self.hang("invoke").await;
         match &self.invoke {
             Some(invoke) => invoke((token.to_owned(), arguments)),
             None => Ok(Invoked { properties: arguments, ..Invoked::default() }),
