@@ -1,7 +1,7 @@
 //! The longest runs: their own words, for a night rather than for every change.
 
 use crate::failure::Failure;
-use crate::{process, setup, test};
+use crate::{process, setup};
 use std::process::ExitCode;
 
 /// `cargo xtask kills [count]`: runs of the CLI, killed at any moment.
@@ -21,7 +21,7 @@ pub(crate) fn kills(count: &str) -> Result<ExitCode, Failure> {
         "--nocapture",
     ]);
     command.envs(ready.variables());
-    command.env("DRYSTONE_TESTBED", test::testbed()).env("DRYSTONE_KILLS", count.to_string());
+    command.env("DRYSTONE_TESTBED", crate::target("debug")).env("DRYSTONE_KILLS", count.to_string());
     process::run(&mut command)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask setup | test | check | bench`: all that a newcomer types, and the longest runs.
+//! `cargo xtask example | setup | test | check | bench`: all that a newcomer types, and the longest runs.
 //!
 //! Progress goes to stderr; what a reader or a script keeps (test output, the count, the table) goes to stdout.
 
@@ -8,6 +8,7 @@ mod bench;
 mod bench_up;
 mod cache;
 mod check;
+mod example;
 mod failure;
 mod links;
 mod long;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask <command>
 
+  example NAME    build for release and run an example program: node, python
   setup           install the tools and peers that the machine lacks, into the cache
   setup --env     the same, then print the shell variables that hand the peers to the tests
   test            set up, check, and run every test
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
 fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
+        ["example", name] => example::command(name),
         ["setup"] => setup::command(setup::Print::Nothing),
         ["setup", "--env"] => setup::command(setup::Print::Variables),
         ["test"] => test::command(),
@@ -84,4 +87,10 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
 fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_path_buf()
+}
+
+/// A folder in the one that cargo builds into.
+fn target(name: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    target.join(name)
 }

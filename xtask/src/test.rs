@@ -4,8 +4,7 @@ use crate::failure::Failure;
 use crate::phases::{Ending, Phases};
 use crate::setup::{self, Ready};
 use crate::tally::Tally;
-use crate::{check, process};
-use std::path::PathBuf;
+use crate::{check, example, process};
 use std::process::{Command, ExitCode};
 
 /// `cargo xtask test`.
@@ -23,6 +22,10 @@ pub(crate) fn command() -> Result<ExitCode, Failure> {
     phases.run("test build", || {
         process::run(&mut process::cargo(["build", "--package", "drystone-testbed", "--locked"]))?;
         process::run(&mut process::cargo(["test", "--workspace", "--locked", "--no-run"]))?;
+        Ok(Ending::Passed)
+    });
+    phases.run("examples", || {
+        example::all()?;
         Ok(Ending::Passed)
     });
     let mut tally = Tally::default();
@@ -49,13 +52,6 @@ fn every_test(ready: &Ready) -> Command {
     ]);
     command.envs(ready.variables());
     // The plugins of our own that tests start.
-    command.env("DRYSTONE_TESTBED", testbed());
+    command.env("DRYSTONE_TESTBED", crate::target("debug"));
     command
-}
-
-/// Where the plugins of `crates/testbed` are built.
-pub(crate) fn testbed() -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
-    target.join("debug")
 }

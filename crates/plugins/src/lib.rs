@@ -1,7 +1,10 @@
 //! Provider and language plugins: wire formats, processes, launchers.
 
 mod callbacks;
+mod digest;
 pub mod events;
+mod fetch;
+pub mod install;
 pub mod languages;
 mod loader;
 pub mod monitor;

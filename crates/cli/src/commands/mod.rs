@@ -6,8 +6,10 @@ mod config;
 mod debug;
 mod demo;
 mod identity;
+mod install;
 mod missing;
 mod operations;
+mod plugin;
 mod stack;
 mod state;
 
@@ -36,6 +38,10 @@ pub(crate) enum Command {
     Config(config::ConfigArgs),
     /// End the update that is running on a stack
     Cancel(cancel::CancelArgs),
+    /// Install what the project depends on
+    Install(install::InstallArgs),
+    /// Install, list and remove plugins
+    Plugin(plugin::PluginArgs),
     /// Choose where state is kept
     Login(identity::LoginArgs),
     /// Forget where state is kept
@@ -70,6 +76,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::State(args) => state::run(context, args).await,
         Command::Config(args) => config::run(context, args).await,
         Command::Cancel(args) => cancel::run(context, args).await,
+        Command::Install(args) => install::run(context, &args).await,
+        Command::Plugin(args) => plugin::run(context, args).await,
         Command::Login(args) => identity::login(context, &args).await,
         Command::Logout(args) => identity::logout(context, &args),
         Command::Whoami(args) => identity::whoami(context, &args),

@@ -10,7 +10,7 @@ mod wanted;
 
 pub use cache::{Cache, Installed};
 pub use error::{Missing, SearchError};
-pub use version::tolerant_version;
+pub use version::{VersionRange, tolerant_version};
 pub use wanted::{Kind, Wanted};
 
 pub(crate) use path::on_path;

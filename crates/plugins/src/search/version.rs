@@ -25,6 +25,56 @@ pub(super) fn is_same(a: &Version, b: &Version) -> bool {
     a.cmp_precedence(b) == Ordering::Equal
 }
 
+/// Versions that a person means: alternatives between `||`, each of conditions that all hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionRange(Vec<Vec<Condition>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Condition {
+    /// How a version may compare to the bound.
+    orders: &'static [Ordering],
+    bound: Version,
+}
+
+impl VersionRange {
+    /// A range such as `1.2.0`, `>=1.0.0 <2.0.0` or `<1.0.0 || >3.0.0`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let alternative = |text: &str| {
+            let conditions: Option<Vec<Condition>> = text.split_whitespace().map(Condition::parse).collect();
+            conditions.filter(|conditions| !conditions.is_empty())
+        };
+        text.split("||").map(alternative).collect::<Option<_>>().map(Self)
+    }
+
+    /// Whether a version is in it.
+    #[must_use]
+    pub fn contains(&self, version: &Version) -> bool {
+        let holds =
+            |condition: &Condition| condition.orders.contains(&version.cmp_precedence(&condition.bound));
+        self.0.iter().any(|conditions| conditions.iter().all(holds))
+    }
+}
+
+impl Condition {
+    fn parse(text: &str) -> Option<Self> {
+        use Ordering::{Equal, Greater, Less};
+        let signs: [(&str, &[Ordering]); 8] = [
+            (">=", &[Greater, Equal]),
+            ("<=", &[Less, Equal]),
+            ("!=", &[Less, Greater]),
+            ("==", &[Equal]),
+            (">", &[Greater]),
+            ("<", &[Less]),
+            ("!", &[Less, Greater]),
+            ("=", &[Equal]),
+        ];
+        let sign = signs.iter().find_map(|(sign, orders)| Some((text.strip_prefix(sign)?, *orders)));
+        let (bound, orders) = sign.unwrap_or((text, &[Equal]));
+        Some(Self { orders, bound: tolerant_version(bound)? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +95,27 @@ mod tests {
         }
         for text in ["", "v", "a", "1.2.3.4", "1..2", "1.2.3-"] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_hold_the_versions_that_they_name() {
+        let holds = |range: &str, version: &str| {
+            VersionRange::parse(range).unwrap().contains(&tolerant_version(version).unwrap())
+        };
+        for (range, inside, outside) in [
+            ("1.2.3", "1.2.3", "1.2.4"),
+            ("v1.2", "1.2.0", "1.3.0"),
+            (">1.0.0", "1.0.1", "1.0.0"),
+            (">=1.0.0 <2.0.0", "1.9.9", "2.0.0"),
+            ("<1.0.0 || >3.0.0", "3.0.1", "2.0.0"),
+            ("!=1.0.0", "1.0.1", "1.0.0"),
+            ("<=2.0.0", "2.0.0-alpha", "2.0.1"),
+        ] {
+            assert!(holds(range, inside) && !holds(range, outside), "{range}");
+        }
+        for range in ["", "||", ">", "~1", "1.0.0 ||", "a"] {
+            assert_eq!(VersionRange::parse(range), None, "{range}");
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
 }
 
 /// A moment as the stock CLI prints it in JSON: in UTC, to the millisecond.
-pub(super) fn milliseconds(moment: Timestamp) -> String {
+pub(in crate::commands) fn milliseconds(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
 

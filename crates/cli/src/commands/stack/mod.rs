@@ -26,6 +26,8 @@ mod tag;
 mod undo;
 mod unselect;
 
+pub(super) use format::milliseconds;
+
 use crate::context::Context;
 use crate::report::Outcome;
 use clap::{Args, Subcommand};

@@ -1,7 +1,7 @@
 //! The members of an archive, whatever it is made of.
 
 use super::content::{described, open_file, open_uri};
-use super::remote::shown;
+use crate::fetch::shown;
 use drystone_model::{ArchiveSource, AssetSource, Value};
 use flate2::read::{DeflateDecoder, GzDecoder};
 use std::{

@@ -1,37 +1,9 @@
-//! Reading files and URIs, and hashing what comes.
+//! Reading files and URIs.
 
-use super::remote;
-use sha2::{Digest as _, Sha256};
-use std::{
-    fmt::Write as _,
-    fs::File,
-    io::{self, Write},
-    path::Path,
-};
-
-/// A SHA-256 that can be written to.
-#[derive(Debug, Default)]
-pub(super) struct Digest(Sha256);
-
-impl Digest {
-    pub(super) fn into_hex(self) -> String {
-        self.0.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
-    }
-}
-
-impl Write for Digest {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use crate::fetch;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 /// A file that is no directory.
 pub(super) fn open_file(path: &Path) -> io::Result<File> {
@@ -46,14 +18,14 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
 /// What a URI names: a file of this machine, or what a server has.
 pub(super) fn open_uri(uri: &str) -> io::Result<File> {
     if uri.starts_with("http://") || uri.starts_with("https://") {
-        return remote::fetch(uri, remote::Limits::default());
+        return fetch::fetch(uri, fetch::Limits::default());
     }
     let path = uri
         .strip_prefix("file://")
         .map(|rest| rest.strip_prefix("localhost").unwrap_or(rest))
         .filter(|path| path.starts_with('/'))
         .ok_or_else(|| {
-            let shown = remote::shown(uri);
+            let shown = fetch::shown(uri);
             io::Error::other(format!(
                 "cannot read '{shown}': it is neither http(s):// nor a file:// of this machine"
             ))

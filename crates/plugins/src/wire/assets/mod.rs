@@ -5,7 +5,6 @@
 
 mod archives;
 mod content;
-mod remote;
 #[cfg(test)]
 mod remote_tests;
 mod tar;
@@ -98,7 +97,7 @@ impl AssetError {
 }
 
 fn hash_asset(asset: &Asset, directory: &Path) -> io::Result<String> {
-    let mut digest = content::Digest::default();
+    let mut digest = crate::digest::Digest::default();
     match &asset.source {
         AssetSource::Text(text) => io::Write::write_all(&mut digest, text.as_bytes())?,
         AssetSource::Path(path) => {
@@ -112,7 +111,7 @@ fn hash_asset(asset: &Asset, directory: &Path) -> io::Result<String> {
 }
 
 fn hash_archive(archive: &Archive, directory: &Path) -> io::Result<String> {
-    let mut digest = content::Digest::default();
+    let mut digest = crate::digest::Digest::default();
     if let Some(mut file) = archives::archive_file(&archive.source, directory)? {
         io::copy(&mut file, &mut digest)?;
     } else {

@@ -1,7 +1,7 @@
 //! Assets and archives at addresses, against a server on this machine.
 
-use super::remote::{Limits, fetch, shown};
 use super::tests::{archive, asset, hash_in, of_assets, text, zip_file};
+use crate::fetch::{Limits, fetch, shown};
 use drystone_model::{ArchiveSource, AssetSource, Value};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

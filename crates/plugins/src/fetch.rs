@@ -1,4 +1,4 @@
-//! Fetching what stands at an `http://` or `https://` address.
+//! Fetching what stands at an `http://` or `https://` address: assets, archives, plugins.
 //!
 //! It goes to a file without a name first: a tar file says the size of a member before its bytes, and a ZIP file is
 //! read from its end. A server that is busy or broken is asked again, as the stock CLI does; unlike there, an answer that
@@ -16,13 +16,13 @@ use ureq::{Agent, Body};
 
 /// How far fetching goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// How many bytes may come.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// How often it is tried.
-    pub(super) attempts: u32,
+    pub(crate) attempts: u32,
     /// How long the first pause between attempts is; each is twice as long as the one before.
-    pub(super) pause: Duration,
+    pub(crate) pause: Duration,
 }
 
 impl Default for Limits {
@@ -55,7 +55,7 @@ static AGENT: LazyLock<Agent> = LazyLock::new(|| {
 });
 
 /// What stands at an address.
-pub(super) fn fetch(uri: &str, limits: Limits) -> io::Result<File> {
+pub(crate) fn fetch(uri: &str, limits: Limits) -> io::Result<File> {
     let failed =
         |why: &dyn std::fmt::Display| io::Error::other(format!("cannot fetch '{}': {why}", shown(uri)));
     let mut pause = limits.pause;
@@ -122,7 +122,7 @@ fn save(response: &mut Response<Body>, most: u64) -> io::Result<File> {
 }
 
 /// An address without what only its owner should know: names and passwords, and the signature of a query.
-pub(super) fn shown(uri: &str) -> String {
+pub(crate) fn shown(uri: &str) -> String {
     let plain = uri.split(['?', '#']).next().unwrap_or(uri);
     match plain.split_once("://") {
         Some((scheme, rest)) => {

@@ -1,0 +1,137 @@
+//! `install`: installs what the project depends on: packages of its language, and plugins.
+
+use super::identity::PULUMI_VERSION;
+use super::plugin::{Wish, installed_or_fresh, read_version};
+use crate::context::Context;
+use crate::report::{ExitCode, Failure, Outcome};
+use crate::terminal;
+use clap::Args;
+use drystone_engine::{Event, EventSink, RunInfo};
+use drystone_plugins::install::{Release, Source};
+use drystone_plugins::languages::{Language, LanguageError, Program};
+use drystone_plugins::monitor::{MonitorServer, MonitorSettings};
+use drystone_plugins::process::{Line, LineSink};
+use drystone_plugins::search::{Kind, Search};
+use drystone_workspace::Environment;
+use std::sync::Arc;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Packages are installed with the project's own package manager; plugins go to the cache that every \
+                  project of this user shares."
+)]
+pub(crate) struct InstallArgs {
+    /// Leave the plugins
+    #[arg(long)]
+    no_plugins: bool,
+    /// Leave the packages of the language
+    #[arg(long)]
+    no_dependencies: bool,
+    /// Install plugins even if they are installed
+    #[arg(long)]
+    reinstall: bool,
+    /// Accepted for the stock CLI's sake
+    #[arg(long, hide = true)]
+    use_language_version_tools: bool,
+    /// Accepted for the stock CLI's sake
+    #[arg(long, value_name = "N", hide = true)]
+    parallel: Option<i64>,
+}
+
+pub(crate) async fn run(context: &Context, args: &InstallArgs) -> Outcome {
+    let project = context.require_project()?;
+    let program = Program::of(&project).map_err(|error| told(&error))?;
+    if !args.no_dependencies {
+        install_dependencies(context, &program).await?;
+    }
+    if !args.no_plugins {
+        for wish in project_plugins(context, true, args.reinstall).await? {
+            installed_or_fresh(context, wish).await?;
+        }
+    }
+    terminal::note("Everything that the project depends on is installed");
+    Ok(())
+}
+
+/// Installs what a program depends on, with the package manager of its language.
+pub(super) async fn install_dependencies(context: &Context, program: &Program) -> Outcome {
+    let opened = Opened::new(context, program).await?;
+    let installed = opened.language.install_dependencies(program, lines()).await;
+    opened.close().await;
+    installed.map_err(|error| told(&error))
+}
+
+/// The plugins that the project's language says it needs.
+pub(super) async fn project_plugins(context: &Context, exact: bool, reinstall: bool) -> Outcome<Vec<Wish>> {
+    let project = context.require_project()?;
+    let program = Program::of(&project).map_err(|error| told(&error))?;
+    let opened = Opened::new(context, &program).await?;
+    let required = opened.language.required_packages(&program).await;
+    opened.close().await;
+    let mut wishes = Vec::new();
+    for package in required.map_err(|error| told(&error))?.packages {
+        // What names no version takes any that is installed.
+        let Some(kind) = Kind::of(&package.kind).filter(|_| !package.version.is_empty()) else { continue };
+        let version = read_version(&package.version)?;
+        let source = match package.server {
+            server if server.is_empty() => Source::Released,
+            server => Source::Server(server),
+        };
+        let release = Release { kind, name: package.name, version };
+        wishes.push(Wish { release, source, checksum: None, exact, reinstall });
+    }
+    Ok(wishes)
+}
+
+/// A language outside of any operation, and the port that its plugin may call.
+struct Opened {
+    language: Language,
+    server: MonitorServer,
+}
+
+impl Opened {
+    async fn new(context: &Context, program: &Program) -> Outcome<Self> {
+        let settings = MonitorSettings {
+            info: RunInfo::default(),
+            root: program.root.clone(),
+            directory: program.directory.clone(),
+            version: PULUMI_VERSION.trim_start_matches('v').to_owned(),
+            resource_references: true,
+            output_values: true,
+            events: Arc::new(Nobody),
+        };
+        let server = MonitorServer::start(settings).await.map_err(|error| {
+            Failure::new(ExitCode::Unavailable, format!("no port of this machine can be opened: {error}"))
+        })?;
+        let search = Search::new(&context.environment, None).map_err(Failure::configuration)?;
+        let environment = Environment::of_process()
+            .map_err(|error| Failure::configuration(format!("the working folder cannot be told: {error}")))?;
+        let environment = Arc::new(environment);
+        let address = server.endpoint().address().to_owned();
+        let language = Language::open(program, None, &search, &environment, &address, lines()).await;
+        let language = language.map_err(|error| told(&error))?;
+        Ok(Self { language, server })
+    }
+
+    async fn close(self) {
+        self.language.close().await;
+        self.server.stop().await;
+    }
+}
+
+/// What package managers print is for people.
+fn lines() -> LineSink {
+    Arc::new(|line: Line| terminal::note(line.text))
+}
+
+fn told(error: &LanguageError) -> Failure {
+    let failure = Failure::general(error);
+    error.hint().into_iter().fold(failure, Failure::hint)
+}
+
+/// No operation runs, so nobody hears of one.
+struct Nobody;
+
+impl EventSink for Nobody {
+    fn send(&self, _: Event) {}
+}
