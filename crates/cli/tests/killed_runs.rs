@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 const RESOURCES: usize = 8;
 /// How long the provider takes before a change has its effect, and again before it answers.
-const DELAY: Duration = Duration::from_millis(40);
+const DELAY: Duration = Duration::from_millis(80);
 const TEXTS: [&str; 3] = ["one", "two", "three"];
 
 struct Site {
@@ -54,7 +54,7 @@ impl Moment {
         if random.random_bool(0.15) {
             return Self::Elapsed(Duration::from_millis(random.random_range(0..1500)));
         }
-        let wait = (DELAY * 2).mul_f64(random.random_range(0.0..1.2));
+        let wait = DELAY.mul_f64(random.random_range(0.0..1.0));
         Self::Begun(random.random_range(1..=RESOURCES / 2), wait)
     }
 }
@@ -283,5 +283,5 @@ fn s05_whatever_moment_a_run_is_killed_at_nothing_that_exists_is_forgotten() {
          by themselves; 0 things forgotten, 0 in the state twice, 0 operations pending after an update, {unclear} after \
          a destroy of a stack that had nothing yet"
     );
-    assert!(in_operations * 2 >= kills, "too few of {kills} kills hit a running operation: {in_operations}");
+    assert!(in_operations * 4 >= kills, "too few of {kills} kills hit a running operation: {in_operations}");
 }

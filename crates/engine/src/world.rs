@@ -171,6 +171,14 @@ impl World {
         self.dispositions.entry(urn.clone()).or_default()
     }
 
+    /// Takes note of a failure, under the name that the resource has now too: others refer to it by that.
+    pub(crate) fn mark_failed(&mut self, urn: &Urn) {
+        self.disposition_mut(urn).failed = true;
+        if let Some(now) = self.aliased.get(urn).cloned() {
+            self.disposition_mut(&now).failed = true;
+        }
+    }
+
     pub(crate) fn decide(&mut self, urn: &Urn, decision: Decision) {
         self.disposition_mut(urn).decision = Some(decision);
     }

@@ -167,7 +167,7 @@ impl Running<'_> {
         self.deployment.diagnose(&urn, Severity::Error, message);
         self.deployment.send(Event::StepFailed(self.event));
         self.deployment.note_failure();
-        self.deployment.world().disposition_mut(&urn).failed = true;
+        self.deployment.world().mark_failed(&urn);
         if !self.deployment.options.continue_on_error {
             self.deployment.stop();
         }
@@ -187,7 +187,7 @@ impl Running<'_> {
     /// One of its views failed, and people were told why.
     pub(crate) fn failed_with_its_views(mut self, failure: StepFailure) -> StepFailure {
         self.event.duration = self.elapsed();
-        self.deployment.world().disposition_mut(&self.event.urn).failed = true;
+        self.deployment.world().mark_failed(&self.event.urn);
         self.deployment.send(Event::StepFailed(self.event));
         failure
     }

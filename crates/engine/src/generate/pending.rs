@@ -57,8 +57,9 @@ impl Deployment {
         if pending.iter().any(|operation| operation.kind == OperationKind::Creating) {
             self.recorder.follow(self.whole_base());
         }
-        let findings = futures::future::join_all(pending.iter().map(|operation| self.look_for(operation)));
-        let findings = findings.await;
+        let told: Vec<Option<String>> = self.told_ids(&pending);
+        let looks = pending.iter().zip(&told).map(|(operation, id)| self.look_for(operation, id.as_deref()));
+        let findings = futures::future::join_all(looks).await;
         if findings.iter().any(|finding| matches!(finding, Finding::Refused)) {
             return Err(self.fail_silently());
         }
@@ -68,8 +69,8 @@ impl Deployment {
         let sealed = |known: &Arc<Known>| known.record().clone();
         let mut draft =
             Draft { resources: self.world().olds.iter().map(sealed).collect(), ..Draft::default() };
-        for (operation, finding) in pending.into_iter().zip(findings) {
-            self.take_in(&mut draft, operation, finding)?;
+        for ((operation, finding), told) in pending.into_iter().zip(findings).zip(told) {
+            self.take_in(&mut draft, operation, finding, told.is_some())?;
         }
         self.warn_of_unclear(&draft);
         if !draft.settled {
@@ -79,6 +80,27 @@ impl Deployment {
             prune_references(&mut draft.resources);
         }
         self.rebase(draft).await
+    }
+
+    /// The ids that the user named, each for one operation: of several on one resource that which would have guessed
+    /// it, else the first.
+    fn told_ids(&self, pending: &[Operation]) -> Vec<Option<String>> {
+        let mut told = vec![None; pending.len()];
+        for (urn, id) in &self.options.import_pending_creates {
+            let about = |operation: &Operation| {
+                operation.kind == OperationKind::Creating && operation.resource.urn.as_str() == urn
+            };
+            let of_it: Vec<usize> = (0..pending.len()).filter(|&at| about(&pending[at])).collect();
+            let guesses = |at: usize| {
+                let open = self.vault.open(&pending[at].resource);
+                open.is_ok_and(|wanted| likely_id(&wanted) == *id)
+            };
+            let chosen = of_it.iter().copied().find(|&at| guesses(at)).or(of_it.first().copied());
+            if let Some(at) = chosen {
+                told[at] = Some(id.clone());
+            }
+        }
+        told
     }
 
     /// The base with its resources.
@@ -104,7 +126,7 @@ impl Deployment {
     }
 
     /// Finds out what became of an operation. Nothing is changed.
-    async fn look_for(self: &Arc<Self>, operation: &Operation) -> Finding {
+    async fn look_for(self: &Arc<Self>, operation: &Operation, told: Option<&str>) -> Finding {
         let resource = &operation.resource;
         let managed = resource.custom && !is_provider_type(resource.urn.type_token());
         if self.options.clear_pending_creates || !managed {
@@ -114,10 +136,10 @@ impl Deployment {
         let old =
             live(olds.iter().map(|known| known.record()), resource).map(|index| Arc::clone(&olds[index]));
         match (&operation.kind, old) {
-            (OperationKind::Creating, _) => self.look_for_creation(resource).await,
+            (OperationKind::Creating, _) => self.look_for_creation(resource, told).await,
             // An interrupted creation whose id somebody has told since.
             (OperationKind::Importing, None) if !resource.id.is_empty() => {
-                self.look_for_creation(resource).await
+                self.look_for_creation(resource, told).await
             }
             (OperationKind::Other(_), _) => Finding::Unclear("this version does not know it".to_owned()),
             (_, Some(old)) => self.look_again(&old).await,
@@ -126,16 +148,12 @@ impl Deployment {
     }
 
     /// Looks for something that was being made.
-    async fn look_for_creation(self: &Arc<Self>, resource: &Resource) -> Finding {
+    async fn look_for_creation(self: &Arc<Self>, resource: &Resource, told: Option<&str>) -> Finding {
         let wanted = match self.vault.open(resource) {
             Ok(state) => state,
             Err(message) => return Finding::Unclear(message),
         };
-        let told = self.options.import_pending_creates.get(resource.urn.as_str());
-        let id = match told {
-            Some(id) => id.clone(),
-            None => likely_id(&wanted),
-        };
+        let id = told.map_or_else(|| likely_id(&wanted), ToOwned::to_owned);
         if told.is_none()
             && let Some(finding) = self.look_in_the_stack(resource, &id)
         {
@@ -237,7 +255,13 @@ impl Deployment {
     }
 
     /// Puts a finding into the draft.
-    fn take_in(&self, draft: &mut Draft, operation: Operation, finding: Finding) -> Result<(), Stopped> {
+    fn take_in(
+        &self,
+        draft: &mut Draft,
+        operation: Operation,
+        finding: Finding,
+        told: bool,
+    ) -> Result<(), Stopped> {
         let urn = operation.resource.urn.clone();
         let kind = operation.kind.as_str().to_owned();
         let live = live(&draft.resources, &operation.resource);
@@ -278,6 +302,10 @@ impl Deployment {
                         let reason = format!("the stack has '{}' as {}", state.record.id, holder.urn);
                         draft.unclear.push((operation, reason));
                     }
+                } else if !told && draft.has_its_like(&operation, &state.record.id) {
+                    let id = &state.record.id;
+                    let reason = format!("'{id}' exists, and the stack has a '{id}' at another provider");
+                    draft.unclear.push((operation, reason));
                 } else if let Some(other) = live.filter(|&index| !draft.was_to_replace(&operation, index)) {
                     let (found, other) = (&state.record.id, &draft.resources[other].id);
                     let reason =
@@ -340,6 +368,16 @@ impl Draft {
     /// The state that has the thing of an id which an operation is about.
     fn holder(&self, operation: &Operation, id: &str) -> Option<&Resource> {
         self.resources.iter().find(|state| holds(state, &operation.resource, id))
+    }
+
+    /// Whether a state at another provider has that id. It may be the same thing.
+    fn has_its_like(&self, operation: &Operation, id: &str) -> bool {
+        let resource = &operation.resource;
+        let like = |state: &Resource| {
+            let there = state.custom && !state.external && !state.pending_replacement;
+            there && state.id == id && state.type_token == resource.type_token
+        };
+        self.resources.iter().any(|state| like(state) && state.provider != resource.provider)
     }
 
     /// Whether a creation was to replace a state. What replaces a state begins with the moment that it was made.

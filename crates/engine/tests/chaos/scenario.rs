@@ -261,7 +261,14 @@ impl Scenario {
             }
             let Some(id) = stack.thing_unheard(&resource.urn) else { continue };
             let known = |urn: &str| stack.snapshot.resources.iter().any(|other| other.urn.as_str() == urn);
-            let complete = drystone_model::edges(&resource).all(|edge| known(edge.urn));
+            let named = |reference: &str| {
+                let mut resources = stack.snapshot.resources.iter();
+                resources.any(|other| format!("{}::{}", other.urn, other.id) == reference)
+            };
+            let complete = drystone_model::edges(&resource).all(|edge| match edge.provider {
+                Some(reference) => named(reference),
+                None => known(edge.urn),
+            });
             let taken = known(resource.urn.as_str());
             if taken || !complete || !resource.aliases.is_empty() || chance(&mut self.rng, 50) {
                 stack.world.delete(&id);

@@ -214,6 +214,31 @@ fn what_the_program_lets_a_failure_need_since_is_kept_too() {
 }
 
 #[test]
+fn what_depends_on_a_failure_under_its_new_name_is_skipped() {
+    let run = |name: &'static str, size: i64| {
+        program(move |p| async move {
+            let former = "urn:pulumi:dev::shop::pkgA:m:T::c";
+            let c = p.resource("pkgA:m:T", name).input("size", size).alias(former).register().await?;
+            let d = p.resource("pkgA:m:T", "d").depends_on(&c.urn).input("size", size);
+            if name == "renamed" {
+                assert_eq!(result(d).await?, Registration::Skipped);
+            } else {
+                result(d).await?;
+            }
+            Ok(())
+        })
+    };
+    let mut stack = Stack::with_provider("pkgA", cannot_read_c());
+    stack.up(run("c", 1)).ok();
+    stack.options.continue_on_error = true;
+    stack.options.run_program = true;
+    stack.options.refresh = drystone_engine::RefreshMode::First;
+    stack.calls("pkgA");
+    stack.up(run("renamed", 2)).failed("out of reach");
+    assert!(!stack.effects("pkgA").iter().any(|effect| effect.starts_with("update")));
+}
+
+#[test]
 fn what_left_the_program_is_deleted_although_something_failed() {
     let mut stack = stack();
     stack

@@ -297,7 +297,7 @@ fn a_replacement_of_the_same_id_takes_the_place_of_what_was_deleted_for_it() {
 }
 
 #[test]
-fn a_replacement_of_the_same_id_at_another_provider_is_another_thing() {
+fn a_replacement_of_the_same_id_at_another_provider_may_be_another_thing() {
     let run = || {
         program(|p| async move {
             let old = p.resource("pulumi:providers:pkgA", "old").register().await?;
@@ -313,9 +313,28 @@ fn a_replacement_of_the_same_id_at_another_provider_is_another_thing() {
     let reference = format!("{}::{}", new.urn, new.id);
     let operation = &mut stack.snapshot.pending_operations[0].resource;
     (operation.id, operation.provider) = (String::new(), reference.clone());
+    let outcome = stack.refresh().ok();
+    assert!(info(&outcome).contains("'a' exists, and the stack has a 'a' at another provider"));
+    assert_eq!((stack.names(), pending(&stack).len()), (names(["shop-dev", "old", "new", "a"]), 1));
+    stack.options.import_pending_creates = [(stack.urn("a").to_string(), "a".to_owned())].into();
     stack.refresh().ok();
     assert_eq!((stack.names(), pending(&stack).len()), (names(["shop-dev", "old", "new", "a!", "a"]), 0));
     assert_eq!(stack.resource("a").provider, reference);
+}
+
+#[test]
+fn an_id_that_is_told_is_that_of_one_operation() {
+    let mut stack = died(one("x"));
+    let mut other = stack.snapshot.pending_operations[0].clone();
+    other.resource.import_id = "second".to_owned();
+    stack.snapshot.pending_operations.push(other);
+    let cloud = Arc::clone(&stack.providers["pkgA"].cloud);
+    cloud.lock().unwrap().insert("second".to_owned(), [("kind".to_owned(), "x".into())].into());
+    stack.options.import_pending_creates =
+        [(stack.snapshot.pending_operations[0].resource.urn.to_string(), "second".to_owned())].into();
+    stack.refresh().ok();
+    // Whichever is taken over, the other one is not forgotten.
+    assert_eq!((stack.names().len(), pending(&stack).len()), (2, 1));
 }
 
 #[test]
