@@ -2,14 +2,17 @@
 
 use crate::app::Globals;
 use crate::backend::{Backend, is_true};
+use crate::moments::ago;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
+use drystone_model::Operation;
 use drystone_secrets::{Ask, Keyring, Manager, Passphrase, Passphrases, Settings};
 use drystone_stores::{At, Claim, Error as StoreError, HeldLease, Recorded, Recovery, StackId};
 use drystone_workspace::Environment;
 use drystone_workspace::home::{SelectionsFile, current_backend};
 use drystone_workspace::project::{Project, ProjectError};
 use drystone_workspace::stack::{StackFile, StackSettings};
+use jiff::Timestamp;
 use std::time::{Duration, Instant};
 
 /// The surroundings of one command.
@@ -127,7 +130,7 @@ impl Context {
         loop {
             match backend.store().acquire(stack, Claim::new(purpose)).await {
                 Ok(lease) => {
-                    tell_recovery(stack, lease.recovery());
+                    tell_recovery(backend, stack, lease.recovery()).await;
                     return Ok(lease);
                 }
                 Err(StoreError::Held { lease, stack }) => {
@@ -202,18 +205,24 @@ pub(crate) fn secrets_failure(error: drystone_secrets::Error) -> Failure {
 }
 
 /// Says what the last holder left behind and what became of it.
-pub(crate) fn tell_recovery(stack: &StackId, recovery: &Recovery) {
+pub(crate) async fn tell_recovery(backend: &Backend, stack: &StackId, recovery: &Recovery) {
     match recovery {
         Recovery::Nothing => {}
-        Recovery::Replayed { holder, entries, pending, revision } => {
+        Recovery::Replayed { holder, steps, pending, revision, .. } => {
+            let heard = holder.heartbeat.as_deref().and_then(|heartbeat| heartbeat.parse().ok());
+            let heard = heard.map(|moment| format!(", last heard of {}", ago(moment, Timestamp::now())));
             terminal::note(format!(
-                "Recovered the update of {}@{} on {stack}: {entries} journal entries replayed into revision {revision}, nothing lost.",
-                holder.user, holder.host
+                "Recovered the update of {}@{} on {stack}{}: {} replayed into revision {revision}, nothing lost.",
+                holder.user,
+                holder.host,
+                heard.unwrap_or_default(),
+                counted(*steps, "step")
             ));
             if *pending > 0 {
-                terminal::note(format!(
-                    "{pending} operation(s) were under way and are now pending; `drystone stack` lists them."
-                ));
+                // One that cannot be read is told of by whoever needs it.
+                let recorded = backend.store().snapshot(stack, At::Current).await;
+                let operations = recorded.map(|recorded| recorded.snapshot.pending_operations);
+                tell_under_way(*pending, &operations.unwrap_or_default());
             }
         }
         Recovery::Finished { holder, revision } => terminal::note(format!(
@@ -226,6 +235,26 @@ pub(crate) fn tell_recovery(stack: &StackId, recovery: &Recovery) {
             holder.user, holder.host
         )),
     }
+}
+
+/// Lists what was under way. What became of it is told when its provider was asked.
+fn tell_under_way(count: usize, operations: &[Operation]) {
+    let (were, are) = if count == 1 { ("was", "is") } else { ("were", "are") };
+    let count = counted(count, "operation");
+    terminal::note(format!("{count} {were} under way and {are} now pending:"));
+    let wide = operations.iter().map(|operation| operation.kind.as_str().len()).max().unwrap_or(0);
+    for Operation { kind, resource, .. } in operations {
+        let (kind, urn) = (kind.as_str(), &resource.urn);
+        terminal::note(format!("  {kind:wide$}  {} {}", urn.type_token(), urn.name()));
+    }
+    terminal::note(
+        "  `up`, `refresh` and `destroy` ask providers what became of them; `drystone state ops` settles them by hand",
+    );
+}
+
+/// `1 step`, `2 steps`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Asks for a passphrase on the terminal.

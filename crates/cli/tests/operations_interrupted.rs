@@ -105,7 +105,12 @@ fn s5_a_killed_run_is_recovered_by_the_next() {
     assert_eq!(preview.code, 0, "{preview:#?}");
     let refresh = sandbox.drystone(&["refresh", "-f", "--clear-pending-creates"]);
     assert_eq!(refresh.code, 0, "{refresh:#?}");
-    assert!(refresh.stderr.contains("Recovered the update of ana@"), "{refresh:#?}");
+    let told: Vec<&str> = refresh.stderr.lines().take(3).collect();
+    assert!(told[0].starts_with("Recovered the update of ana@"), "{refresh:#?}");
+    assert!(told[0].contains(" on shop/dev, last heard of ") && told[0].contains(" second"), "{refresh:#?}");
+    assert!(told[0].contains(": 3 steps replayed into revision 2, nothing lost."), "{refresh:#?}");
+    assert_eq!(told[1], "1 operation was under way and is now pending:", "{refresh:#?}");
+    assert_eq!(told[2], "  creating  pulumi-nodejs:dynamic:Resource slow", "{refresh:#?}");
     assert_eq!(things(&sandbox), ["a"]);
     assert_eq!(pending(&sandbox), [] as [&str; 0]);
     sandbox.ok(&["state", "verify"]);

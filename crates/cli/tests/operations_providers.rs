@@ -61,3 +61,17 @@ fn a_provider_finds_variables_under_the_names_that_its_resource_maps_them_to() {
     assert_eq!(destroy.code, 0, "{destroy:#?}");
     assert!(!other.join("a").exists() && site.things().is_empty());
 }
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_plugin_that_is_older_than_what_was_asked_for_is_told_of() {
+    let told = "warning: resource plugin bench is expected to have version >=2.0.0, but has 1.0.0; the wrong version";
+    for (version, warns) in [("1.0.0", false), ("0.9.0", false), ("2.0.0", true)] {
+        let site = Site::new(&format!("{{steps: [{{register: {{name: a, version: {version}}}}}]}}"));
+        let up = site.run("up");
+        assert_eq!((up.code, up.stdout.contains(told)), (0, warns), "{version}: {up:#?}");
+    }
+    let mut site = Site::new("{steps: [{register: {name: a, version: 2.0.0}}]}");
+    site.sandbox.set("PULUMI_DEV", "true");
+    assert!(!site.run("up").stdout.contains(told));
+}

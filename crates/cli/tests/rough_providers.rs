@@ -204,3 +204,28 @@ fn s2_without_checkpoints_the_journal_still_has_everything() {
     site.sandbox.ok(&["cancel", "--yes"]);
     assert_eq!(site.known(), known(&["item-00000"], &[("creating", "item-00001")]));
 }
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s5_the_run_after_a_killed_one_tells_what_became_of_what_was_under_way() {
+    let mut site = Site::new(CHAIN);
+    site.sandbox.set("BENCH_FAULT", "create item-00001 hang-after");
+    let running = Running::start(&site.sandbox, &["up", "--yes", "--skip-preview"]);
+    wait_until("the thing", || site.things().contains("item-00001"));
+    running.signal("KILL");
+    running.end();
+    site.sandbox.unset("BENCH_FAULT");
+    let up = site.run("up");
+    assert_eq!(up.code, 0, "{up:#?}");
+    let told: Vec<&str> = up.stderr.lines().take(3).collect();
+    assert!(told[0].contains(", last heard of ") && told[0].contains("nothing lost."), "{up:#?}");
+    assert_eq!(
+        told[1..],
+        ["1 operation was under way and is now pending:", "  creating  bench:index:Item item-00001"]
+    );
+    let became = "item-00001: read back from the provider: it exists (id item-00001), imported";
+    assert!(up.stdout.contains(became), "{up:#?}");
+    // Nobody is told to settle by hand what is settled.
+    assert!(!up.stdout.contains("pending operations from previous deployment"), "{up:#?}");
+    assert_eq!(site.known(), known(&["item-00000", "item-00001", "item-00002"], &[]));
+}

@@ -97,6 +97,12 @@ impl Kind {
         Self::Snippets,
     ];
 
+    /// Whether it says that a step was taken.
+    #[must_use]
+    pub fn ends_a_step(self) -> bool {
+        matches!(self, Self::Success | Self::RefreshSuccess)
+    }
+
     /// The kind of that number.
     #[must_use]
     pub fn from_number(number: i64) -> Self {

@@ -10,6 +10,7 @@ use drystone_plugins::process::{Plugin, Stream};
 use drystone_plugins::proto::pulumirpc::RunResponse;
 use drystone_plugins::search::{Search, Wanted};
 use drystone_workspace::project::{Project, Runtime};
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
@@ -196,7 +197,7 @@ async fn hosted(
     let sink = Arc::new(move |_: &Wanted| lines.sink());
     let program = Program::of(&project).unwrap();
     let plugins = PluginHost::new(search, environment, program, "web", "127.0.0.1:9", sink);
-    let started = plugins.start(&Wanted::provider("mine", None)).await;
+    let started = plugins.start(&Wanted::provider("mine", None), &BTreeMap::new()).await;
     let request = host.plugin.lock().unwrap().clone().unwrap();
     assert_eq!(request.args, ["127.0.0.1:9"]);
     assert_eq!((request.kind.as_str(), request.name.as_str()), ("resource", "mine"));

@@ -84,6 +84,8 @@ pub enum Recovery {
         holder: Box<LeaseInfo>,
         /// How many entries its journal held.
         entries: usize,
+        /// How many steps they brought to their end.
+        steps: usize,
         /// How many of its operations are pending now.
         pending: usize,
         /// The revision made of it.

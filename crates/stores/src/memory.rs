@@ -31,6 +31,8 @@ struct Stack {
     alive: bool,
     journal: Option<Replayer>,
     entries: usize,
+    /// How many of them end a step.
+    steps: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -63,11 +65,12 @@ impl MemoryStore {
 
     fn take(&self, stack: &mut Stack, claim: Claim) -> Result<Recovery> {
         let holder = stack.lease.clone();
-        let entries = stack.entries;
+        let (entries, steps) = (stack.entries, std::mem::take(&mut stack.steps));
         let recovery = match stack.materialise(&*self.host, &format!("recovered `{}`", holder.purpose))? {
             Some(revision) => Recovery::Replayed {
                 holder: Box::new(holder),
                 entries,
+                steps,
                 pending: stack.revisions[&revision].snapshot.pending_operations.len(),
                 revision,
             },
@@ -305,8 +308,10 @@ impl HeldLease for MemoryLease {
             let base = stack.recorded().snapshot;
             let journal = stack.journal.get_or_insert_with(|| Replayer::new(base));
             for entry in entries {
+                let ends_a_step = entry.kind.ends_a_step();
                 journal.add(entry)?;
                 stack.entries += 1;
+                stack.steps += usize::from(ends_a_step);
             }
             Ok(())
         })
@@ -325,7 +330,7 @@ impl HeldLease for MemoryLease {
             let mut committed = Committed { previous, ..Committed::default() };
             if let Some(snapshot) = commit.snapshot.take() {
                 stack.journal = None;
-                stack.entries = 0;
+                (stack.entries, stack.steps) = (0, 0);
                 let (revision, violations) = stack.record(&*host, &by, commit, snapshot);
                 committed.revision = Some(revision);
                 committed.violations = violations;

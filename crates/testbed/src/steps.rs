@@ -103,6 +103,7 @@ fn registration(given: &Value, urns: &BTreeMap<String, String>) -> RegisterResou
         deleted_with: text("deletedWith"),
         replace_with: list("replaceWith"),
         provider: text("provider"),
+        version: text("version"),
         env_var_mappings: given["envVarMappings"]
             .as_object()
             .into_iter()

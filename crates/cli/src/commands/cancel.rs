@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context, args: CancelArgs) -> Outcome {
     for lease in broken {
         terminal::note(format!("Took the stack from {}", lease.describe()));
     }
-    tell_recovery(&stack, &recovery);
+    tell_recovery(&backend, &stack, &recovery).await;
     terminal::line(format!("The currently running update for '{}' has been canceled", stack.name()));
     Ok(())
 }

@@ -357,7 +357,8 @@ impl Deployment {
             "Attempting to deploy or update resources with {} pending operations from previous deployment.\n{list}\
              Whether they took effect is not known. Look each of them up where its provider keeps it. A creation that \
              succeeded is taken over with `--import-pending-creates <urn> <id>`; `--clear-pending-creates` forgets \
-             those that did not.",
+             those that did not. `drystone state ops resolve --import URN=ID` or `--clear URN` does so for one of them \
+             without a run.",
             draft.unclear.len()
         );
         self.warn(&Urn::default(), message);

@@ -52,10 +52,10 @@ pub async fn s05_a_dead_update_is_brought_in_by_the_next_holder(fixture: &dyn Fi
     let unread = other.snapshot(&stack(), At::Current).await.unwrap();
     assert_eq!(names(&unread.snapshot), ["a"], "readers see the last commit");
     let next = acquire(&*other, "up").await;
-    let Recovery::Replayed { holder, entries, pending, revision } = next.recovery().clone() else {
+    let Recovery::Replayed { holder, entries, steps, pending, revision } = next.recovery().clone() else {
         panic!("{:?}", next.recovery());
     };
-    assert_eq!((holder.purpose.as_str(), entries, pending), ("up", 3, 1));
+    assert_eq!((holder.purpose.as_str(), entries, steps, pending), ("up", 3, 1, 1));
     assert!(revision > before);
     next.release().await.unwrap();
     let current = other.snapshot(&stack(), At::Current).await.unwrap();

@@ -81,7 +81,11 @@ impl LocalStore {
         let file = self.disk().read(&path).map_err(Error::io("reading", self.disk().location(&path)))?;
         let journal = frames::read(&file);
         let header = journal.header.clone().unwrap_or_default();
-        let holder = Box::new(header.lease);
+        let mut holder = Box::new(header.lease);
+        if holder.heartbeat.is_none() {
+            // Whatever it did last, it wrote down.
+            holder.heartbeat = self.last_write(&path)?;
+        }
         let current_hash = current.map_or("", |document| document.hash.as_str());
         let committed =
             journal.publications.iter().find(|it| it.revision.is_some() && it.hash == current_hash);
@@ -96,6 +100,7 @@ impl LocalStore {
         let ours = current_hash == header.base_hash
             || journal.publications.iter().any(|publication| publication.hash == current_hash);
         let entries = journal.entries.len();
+        let steps = journal.entries.iter().filter(|entry| entry.kind.ends_a_step()).count();
         let sound_length = journal.sound_length;
         let replay = self.replayed(stack, journal)?;
         if !ours || header.stack != stack.qualified() || !replay.has_base {
@@ -105,7 +110,14 @@ impl LocalStore {
             return Ok(Some(Recovery::Orphaned { holder, entries, journal: kept }));
         }
         self.commit_replay(stack, writer, (name, sound_length), &holder, replay, current)
-            .map(|(pending, revision)| Some(Recovery::Replayed { holder, entries, pending, revision }))
+            .map(|(pending, revision)| Some(Recovery::Replayed { holder, entries, steps, pending, revision }))
+    }
+
+    /// When a file was written last, RFC 3339.
+    fn last_write(&self, path: &str) -> Result<Option<String>> {
+        let stat = disk::stat(self.disk(), path)?;
+        let moment = stat.and_then(|stat| jiff::Timestamp::from_nanosecond(stat.modified).ok());
+        Ok(moment.map(|moment| moment.to_string()))
     }
 
     /// Commits what a journal says; gives the number of pending operations and the revision. The journal itself records

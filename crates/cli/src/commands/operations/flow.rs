@@ -17,10 +17,9 @@ use crate::edit::{new_manifest, require_sound};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use drystone_engine::{
-    Cancellation, Diagnostic, Ending, Event, Journal, Op, Options, RefreshMode, Report, Run, Severity,
-    SystemSurroundings,
+    Cancellation, Ending, Journal, Op, Options, RefreshMode, Report, Run, SystemSurroundings,
 };
-use drystone_model::{Snapshot, Urn};
+use drystone_model::Snapshot;
 use drystone_secrets::{Manager, Reuse, Sealer};
 use drystone_stores::{At, Commit, Committed, HeldLease, Recorded};
 use std::sync::Arc;
@@ -256,17 +255,6 @@ fn prepare(
     let manager = subject.secrets(context, base, false)?;
     let record = OpenRecord::begin(context, request, subject)?;
     let display = view::open(context, request, subject, base, Some(lease.info()))?;
-    if request.kind != Kind::Refresh
-        && let Some(message) = pending::warning(&base.snapshot)
-    {
-        display.events().send(Event::Diagnostic(Diagnostic {
-            urn: Urn::default(),
-            message,
-            severity: Severity::Warning,
-            stream: 0,
-            ephemeral: false,
-        }));
-    }
     Ok((manager, display, record))
 }
 

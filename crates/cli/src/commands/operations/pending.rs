@@ -168,27 +168,3 @@ pub(super) fn has_stale(snapshot: &Snapshot) -> bool {
 pub(super) fn drop_stale(snapshot: &mut Snapshot) {
     snapshot.pending_operations.retain(|operation| operation.kind == OperationKind::Creating);
 }
-
-/// What is pending, for whoever is about to change the stack.
-pub(super) fn warning(snapshot: &Snapshot) -> Option<String> {
-    if snapshot.pending_operations.is_empty() {
-        return None;
-    }
-    let count = snapshot.pending_operations.len();
-    let mut text = format!(
-        "Attempting to deploy or update resources with {count} pending operations from previous deployment.\n"
-    );
-    for operation in &snapshot.pending_operations {
-        text.push_str(&format!(
-            "  * {}, interrupted while {}\n",
-            operation.resource.urn,
-            operation.kind.as_str()
-        ));
-    }
-    text.push_str(
-        "An earlier run ended before it learned what became of them. Look at what there is, then settle them:\n  \
-         `drystone refresh` reads back what can be read and asks about creations;\n  \
-         `drystone state ops resolve --import URN=ID` or `--clear URN` settles one without a terminal.",
-    );
-    Some(text)
-}

@@ -80,6 +80,7 @@ impl Session {
             disable_preview: is_true(&environment, "PULUMI_DISABLE_PROVIDER_PREVIEW"),
             grace: seconds(&environment, "DRYSTONE_PROVIDER_GRACE")?.unwrap_or(GRACE),
             cancellation: cancellation.clone(),
+            development: is_true(&environment, "PULUMI_DEV"),
         };
         let program = request.runs_program().then(|| {
             Arc::new(LanguageProgram {
@@ -236,6 +237,8 @@ struct Hosted {
     disable_preview: bool,
     grace: Duration,
     cancellation: Cancellation,
+    /// Whether plugins are being developed, so that their versions say nothing: `PULUMI_DEV`.
+    development: bool,
 }
 
 #[async_trait]
@@ -278,7 +281,28 @@ impl Plugins for Hosted {
             cancellation: self.cancellation.clone(),
         };
         let channel = started.plugin.channel();
-        Ok(Arc::new(GrpcProvider::connect(channel, options, Some(started.plugin)).await?))
+        let provider = GrpcProvider::connect(channel, options, Some(started.plugin)).await?;
+        if !self.development {
+            self.warn_of_version(&wanted, &provider).await?;
+        }
+        Ok(Arc::new(provider))
+    }
+}
+
+impl Hosted {
+    /// Says, in the stock CLI's words, that a plugin is older than what was asked for.
+    async fn warn_of_version(&self, wanted: &Wanted, provider: &GrpcProvider) -> Result<(), ProviderError> {
+        let Some(expected) = &wanted.version else { return Ok(()) };
+        let version = provider.version().await?;
+        if tolerant_version(&version).is_none_or(|version| version < *expected) {
+            let message = format!(
+                "resource plugin {} is expected to have version >={expected}, but has {version}; the wrong version \
+                 may be on your path, or this may be a bug in the plugin",
+                wanted.name
+            );
+            tell(&self.events, Urn::default(), Severity::Warning, message);
+        }
+        Ok(())
     }
 }
 
