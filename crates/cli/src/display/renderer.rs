@@ -202,7 +202,7 @@ impl Renderer {
             stream: 0,
             ephemeral: false,
         });
-        self.json(timestamp, false, |_, stamp| event_line(&event, false, 0, stamp));
+        self.json(timestamp, false, |opening, stamp| event_line(&event, opening.operation, false, 0, stamp));
         if let View::Digest(digest) = &mut self.view {
             digest.take(&event);
         }
