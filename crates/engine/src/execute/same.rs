@@ -5,7 +5,8 @@ use super::{Causes, StepResult};
 use crate::deployment::Deployment;
 use crate::known::{Known, Place};
 use crate::{Op, State};
-use drystone_model::is_provider_type;
+use drystone_model::{Resource, Urn, is_provider_type};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Deployment {
@@ -17,6 +18,7 @@ impl Deployment {
         };
         new.record.id.clone_from(&before.record.id);
         new.outputs.clone_from(&before.outputs);
+        keep_order(&before.record, &mut new.record);
         let running =
             self.start(Op::Same, Some(&old), Some(Arc::new(new.clone())), Causes::default()).await?;
         if is_provider_type(new.record.urn.type_token()) {
@@ -87,5 +89,24 @@ impl Deployment {
         self.remember(&known);
         running.done(Some(new));
         Ok(known)
+    }
+}
+
+/// Dependencies are sets, which programs list in any order. Those that are what they were stay as they stand, so that
+/// an unchanged resource says what it said (S3).
+fn keep_order(before: &Resource, new: &mut Resource) {
+    fn is_same_set(one: &[Urn], other: &[Urn]) -> bool {
+        let set = |urns: &[Urn]| urns.iter().cloned().collect::<BTreeSet<_>>();
+        one.len() == other.len() && one != other && set(one) == set(other)
+    }
+    if is_same_set(&before.dependencies, &new.dependencies) {
+        new.dependencies.clone_from(&before.dependencies);
+    }
+    for (key, urns) in &mut new.property_dependencies {
+        if let (Some(Some(old)), Some(urns)) = (before.property_dependencies.get(key), urns)
+            && is_same_set(old, urns)
+        {
+            urns.clone_from(old);
+        }
     }
 }

@@ -34,6 +34,27 @@ fn an_unchanged_program_changes_nothing_and_writes_nothing() {
 }
 
 #[test]
+fn s3_dependencies_in_another_order_write_nothing() {
+    let mut stack = Stack::new();
+    let run = |turned: bool| {
+        program(move |p| async move {
+            let a = p.resource("pkgA:m:T", "a").register().await?;
+            let b = p.resource("pkgA:m:T", "b").register().await?;
+            let (first, second) = if turned { (&b.urn, &a.urn) } else { (&a.urn, &b.urn) };
+            let mut both = p.resource("pkgA:m:T", "c").input("size", 1).depends_on(first).depends_on(second);
+            let needs = vec![first.clone(), second.clone()];
+            both.request.property_dependencies.insert("size".to_owned(), needs);
+            both.register().await.map(|_| ())
+        })
+    };
+    stack.up(run(false)).ok();
+    let before = stack.snapshot.clone();
+    let outcome = stack.up(run(true)).ok();
+    assert_eq!((outcome.steps().len(), outcome.entries), (0, 0));
+    assert_eq!(stack.snapshot, before);
+}
+
+#[test]
 fn a_changed_input_updates_in_place() {
     let mut stack = Stack::new();
     for size in [1, 2] {

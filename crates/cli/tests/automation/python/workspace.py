@@ -1,8 +1,12 @@
 """The workspace itself: stacks, settings, surroundings, and that no method of the SDK is without a test."""
 
+import http.server
 import inspect
+import io
 import os
 import re
+import tarfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -23,10 +27,7 @@ from shop import Shop, folder, items
 # What is not driven here, and why.
 LEFT_OUT = {
     "Pulumi Cloud": ["add_environments", "list_environments", "remove_environment", "org_get_default", "org_set_default"],
-    "a command to come": [
-        "install", "install_plugin", "install_plugin_from_server", "remove_plugin", "list_plugins", "new",
-        "import_resources",
-    ],
+    "a command to come": ["new", "import_resources"],
 }
 
 
@@ -42,6 +43,54 @@ class Workspace(unittest.TestCase):
     def test_the_user_and_the_backend(self):
         who = workspace("who").who_am_i()
         self.assertEqual((who.user, who.url), ("ana", os.environ["PULUMI_BACKEND_URL"]))
+
+    def test_plugins_are_installed_from_a_server_listed_and_removed(self):
+        content = folder("plugin")
+        program = os.path.join(content, "pulumi-resource-shelf")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(program, 0o755)
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+            archive.add(program, "pulumi-resource-shelf")
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(buffer.getvalue())
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/files"
+        one = workspace("plugins", pulumi_home=str(folder("home")))
+        self.assertEqual(one.list_plugins(), [])
+        one.install_plugin_from_server("shelf", "v1.0.0", address)
+        one.install_plugin_from_server("shelf", "v1.2.0", address)
+        server.shutdown()
+        # What is installed is not downloaded again.
+        one.install_plugin("shelf", "v1.2.0")
+        found = [(plugin.name, plugin.kind, plugin.version, plugin.size) for plugin in one.list_plugins()]
+        self.assertEqual(found, [("shelf", "resource", "1.0.0", 10), ("shelf", "resource", "1.2.0", 10)])
+        one.remove_plugin("shelf", "<1.1.0")
+        self.assertEqual([plugin.version for plugin in one.list_plugins()], ["1.2.0"])
+        one.remove_plugin("shelf")
+        self.assertEqual(one.list_plugins(), [])
+
+    def test_what_a_project_depends_on_is_installed(self):
+        where = folder("project")
+        with open(os.path.join(where, "Pulumi.yaml"), "w", encoding="utf-8") as file:
+            file.write("name: project\nruntime: { name: python, options: { virtualenv: venv } }\n")
+        with open(os.path.join(where, "requirements.txt"), "w", encoding="utf-8") as file:
+            file.write("")
+        one = LocalWorkspace(work_dir=str(where))
+        one.install(no_dependencies=True)
+        self.assertFalse(os.path.exists(os.path.join(where, "venv")))
+        one.install()
+        self.assertTrue(os.path.exists(os.path.join(where, "venv", "bin", "python")))
 
     def test_stacks_are_made_listed_selected_and_removed(self):
         one = workspace("listing")
