@@ -60,6 +60,8 @@ pub(crate) struct Globals {
     /// Say more, where a command has more to say
     #[arg(short, long, global = true, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "1")]
     pub(crate) verbose: Option<i64>,
+    #[command(flatten)]
+    pub(crate) plugin_logs: PluginLogs,
     /// Accepted for the stock CLI's sake.
     #[command(flatten)]
     pub(crate) ignored: Ignored,
@@ -71,17 +73,41 @@ pub(crate) struct Ignored {
     #[arg(short, long, global = true, hide = true)]
     emoji: bool,
     #[arg(long, global = true, hide = true)]
-    logflow: bool,
-    #[arg(long, global = true, hide = true)]
-    logtostderr: bool,
-    #[arg(long, global = true, hide = true)]
     memprofilerate: Option<i64>,
     #[arg(long, global = true, hide = true)]
     otel_traces: Option<String>,
     #[arg(long, global = true, hide = true)]
     profiling: Option<String>,
     #[arg(long, global = true, hide = true)]
+    tracing_header: Option<String>,
+}
+
+/// What plugins are told of logs and traces.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PluginLogs {
+    /// Tell plugins the options of logs, too
+    #[arg(long, global = true, hide = true)]
+    logflow: bool,
+    /// Log to stderr
+    #[arg(long, global = true, hide = true)]
+    logtostderr: bool,
+    /// Where traces go
+    #[arg(long, global = true, hide = true)]
     tracing: Option<String>,
+}
+
+impl Globals {
+    /// The arguments of every plugin that is started.
+    pub(crate) fn plugin_flags(&self) -> Vec<String> {
+        let PluginLogs { logflow, logtostderr, tracing } = &self.plugin_logs;
+        let mut flags = Vec::new();
+        if *logflow {
+            flags.extend(logtostderr.then(|| "--logtostderr".to_owned()));
+            flags.extend(self.verbose.filter(|level| *level > 0).map(|level| format!("-v={level}")));
+        }
+        flags.extend(tracing.iter().flat_map(|address| ["--tracing".to_owned(), address.clone()]));
+        flags
+    }
 }
 
 /// Shows what the parser has to say: help and versions are not failures.

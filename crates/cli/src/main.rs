@@ -11,9 +11,10 @@ mod moments;
 mod report;
 mod snapshot_diff;
 mod snapshot_secrets;
+mod switches;
 mod terminal;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use context::Context;
 use report::{ExitCode, Failure};
 use std::process::ExitCode as ProcessExitCode;
@@ -38,7 +39,8 @@ fn main() -> ProcessExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    let app = match app::App::try_parse() {
+    let words = switches::plain(&app::App::command(), std::env::args_os());
+    let app = match app::App::try_parse_from(words) {
         Ok(app) => app,
         Err(error) => return app::explain(&error),
     };

@@ -41,7 +41,8 @@ fn every_option_of_the_stock_cli_is_known() {
         --remote-git-repo-dir d --remote-git-auth-access-token t --remote-git-auth-ssh-private-key k \
         --remote-git-auth-ssh-private-key-path p --remote-git-auth-password p --remote-git-auth-username u \
         --remote-executor-image i --remote-executor-image-username u --remote-executor-image-password p \
-        --remote-agent-pool-id i --suppress-stream-logs -c a=b -d -j -m m -p 3 -s s";
+        --remote-agent-pool-id i --suppress-stream-logs --logflow --logtostderr --tracing u --tracing-header h \
+        --otel-traces u --diff=false --json=true --non-interactive=true -v=9 -c a=b -d -j -m m -p 3 -s s";
     let some = [
         (
             "up",

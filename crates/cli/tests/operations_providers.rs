@@ -75,3 +75,24 @@ fn a_plugin_that_is_older_than_what_was_asked_for_is_told_of() {
     site.sandbox.set("PULUMI_DEV", "true");
     assert!(!site.run("up").stdout.contains(told));
 }
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn plugins_are_told_of_logs_and_traces() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut site = Site::new(ONE);
+    let real = std::env::var("DRYSTONE_TESTBED").expect("DRYSTONE_TESTBED: run `cargo xtask test`");
+    let path = site.sandbox.project().join("bin");
+    std::fs::create_dir(&path).expect("a folder");
+    let wrapper = path.join("pulumi-resource-bench");
+    let script = format!("#!/bin/sh\necho \"$@\" >> told\nexec {real}/pulumi-resource-bench \"$@\"\n");
+    std::fs::write(&wrapper, script).expect("a program");
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    let before = std::env::var("PATH").unwrap_or_default();
+    site.sandbox.set("PATH", &format!("{}:{real}:{before}", path.display()));
+    let logs = ["--logflow", "--logtostderr", "-v=9", "--tracing", "http://127.0.0.1:9"];
+    let up = site.sandbox.drystone(&[&["up", "--yes", "--skip-preview"][..], &logs].concat());
+    assert_eq!(up.code, 0, "{up:#?}");
+    let told = site.sandbox.read("told");
+    assert!(told.starts_with("--logtostderr -v=9 --tracing http://127.0.0.1:9 127.0.0.1:"), "{told}");
+}

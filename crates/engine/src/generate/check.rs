@@ -3,7 +3,8 @@
 use super::registration::Registering;
 use crate::deployment::Deployment;
 use crate::{Autonaming, CheckArguments, CheckFailure, PropertyMap, Provider, Severity};
-use drystone_model::Urn;
+use drystone_dialects::pulumi::properties::encode_plaintext;
+use drystone_model::{Urn, Value};
 
 /// Inputs that cannot be used. People were told why.
 pub(crate) struct Refused;
@@ -59,12 +60,21 @@ impl Deployment {
         let message = if failure.property.is_empty() {
             format!("{type_token} resource '{name}' has a problem: {}", failure.reason)
         } else {
-            let value = inputs.get(&failure.property).map(drystone_model::Value::masked).unwrap_or_default();
+            let value = shown(inputs.get(&failure.property));
             format!(
-                "{type_token} resource '{name}': property {} value {{{value:?}}} has a problem: {}",
+                "{type_token} resource '{name}': property {} value {{{value}}} has a problem: {}",
                 failure.property, failure.reason
             )
         };
         self.diagnose(urn, Severity::Error, message);
+    }
+}
+
+/// A value in a message: a text as it is, anything else as JSON; secrets are masked (S17).
+pub(super) fn shown(value: Option<&Value>) -> String {
+    match value.map(Value::masked) {
+        None => "null".to_owned(),
+        Some(Value::String(text)) => text.to_string(),
+        Some(value) => encode_plaintext(&value).unwrap_or_else(|error| error.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Replacing a resource.
 
-use super::check::Refused;
+use super::check::{Refused, shown};
 use super::registration::{Registering, Settled, settled};
 use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, Delete, DeleteReason, Replaced, StepResult};
@@ -134,10 +134,6 @@ impl Registering {
 
     fn import_conflict(&self, old: &Known, diff: &Diff) -> String {
         let before = old.state(&self.deployment.vault).map(|state| state.inputs.clone()).unwrap_or_default();
-        let shown = |value: Option<&drystone_model::Value>| {
-            let value = value.map(drystone_model::Value::masked).unwrap_or_default();
-            format!("{value:?}")
-        };
         let keys: Vec<String> = diff
             .replace_keys
             .iter()

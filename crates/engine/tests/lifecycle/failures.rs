@@ -72,7 +72,7 @@ fn a_check_that_fails_is_told_with_the_property() {
     }));
     let outcome = stack.up(one(1)).failed("pkgA:m:T resource 'a': property size value");
     let errors = outcome.diagnostics(Severity::Error);
-    assert!(errors[0].ends_with("has a problem: too small"));
+    assert_eq!(errors[0], "pkgA:m:T resource 'a': property size value {1} has a problem: too small");
     assert_eq!(errors[1], "pkgA:m:T resource 'a' has a problem: all wrong");
     assert_eq!(stack.names(), ["shop-dev"]);
 }

@@ -69,7 +69,8 @@ impl Session {
             &subject.project.name,
             server.endpoint().address(),
             plugin_lines(events),
-        );
+        )
+        .with_flags(context.globals.plugin_flags());
         if let Some(port) = seconds(&environment, "DRYSTONE_PLUGIN_START_LIMIT")? {
             plugins = plugins.with_deadlines(Deadlines { port, ..Deadlines::default() });
         }
