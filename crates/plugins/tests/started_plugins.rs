@@ -205,12 +205,13 @@ async fn a_plugin_sees_variables_under_the_names_that_they_are_mapped_to() {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", written.root().join("bin").display(), std::env::var("PATH").unwrap());
     let lines = Lines::default();
-    let host = host(&written, &engine, &lines, &[("PATH", &path), ("MY_TOKEN", "sesame")]);
-    let mappings = [("MY_TOKEN", "TOKEN"), ("NOWHERE", "ABSENT"), ("MY_TOKEN_TOO", "PULUMI_PROJECT")];
+    let host =
+        host(&written, &engine, &lines, &[("PATH", &path), ("MY_TOKEN", "sesame"), ("MY_PROJECT", "theirs")]);
+    let mappings = [("MY_TOKEN", "TOKEN"), ("NOWHERE", "ABSENT"), ("MY_PROJECT", "PULUMI_PROJECT")];
     let mappings = mappings.map(|(ours, its)| (ours.to_owned(), its.to_owned())).into();
     let started = host.start(&Wanted::provider("mine", None), &mappings).await.unwrap();
     started.plugin.stop().await;
-    assert_eq!(lines.of(Stream::Stderr), ["sesame unset p"]);
+    assert_eq!(lines.of(Stream::Stderr), ["sesame unset web"]);
 }
 
 #[tokio::test]
