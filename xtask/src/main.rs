@@ -40,7 +40,8 @@ cargo xtask <command>
                     --seed N             seed of the generated state (1)
   bench-up        build for release and measure whole updates beside the stock Pulumi CLI
                     --resources N,N      sizes of the stack (1,100,500,1000,2000)
-                    --shapes A,B         flat, chain, big (flat)
+                    --alone N            a size for ours alone, to see how it grows (10000; 0 is none)
+                    --shapes A,B         flat, chain, big (all)
                     --engines A,B        ours, skipping, stock, floor (all)
                     --repetitions N      lives of each stack (1)
                     --default-up-to N    largest size for the stock CLI with its checkpoints (1000)

@@ -24,16 +24,19 @@ struct Options {
     repetitions: usize,
     /// The stock CLI with its checkpoints is left out above this: it grows with the square.
     default_up_to: usize,
+    /// The size that only ours is measured at, to see how it grows.
+    alone: usize,
 }
 
 impl Options {
     fn parse(words: &[&str]) -> Result<Self, Failure> {
         let mut options = Self {
             sizes: vec![1, 100, 500, 1000, 2000],
-            shapes: vec![Shape::Flat],
+            shapes: vec![Shape::Flat, Shape::Chain, Shape::Big],
             engines: vec![Engine::Ours, Engine::StockUnsafe, Engine::Stock, Engine::Floor],
             repetitions: 1,
             default_up_to: 1000,
+            alone: 10_000,
         };
         for pair in words.chunks(2) {
             let [name, value] = pair else {
@@ -57,11 +60,28 @@ impl Options {
                         .collect::<Result<_, _>>()?;
                 }
                 "--repetitions" => options.repetitions = number(value)?.max(1),
+                "--alone" => options.alone = number(value)?,
                 "--default-up-to" => options.default_up_to = number(value)?,
                 _ => return Err(wrong()),
             }
         }
         Ok(options)
+    }
+
+    /// Whether an engine is measured at a size.
+    fn measures(&self, engine: Engine, size: usize) -> bool {
+        let is_shared = self.sizes.contains(&size);
+        match engine {
+            Engine::Ours => true,
+            Engine::Stock => is_shared && size <= self.default_up_to,
+            Engine::StockUnsafe | Engine::Floor => is_shared,
+        }
+    }
+
+    /// Every size, ours alone last.
+    fn all_sizes(&self) -> Vec<usize> {
+        let alone = Some(self.alone).filter(|alone| *alone > 0 && !self.sizes.contains(alone));
+        self.sizes.iter().copied().chain(alone).collect()
     }
 }
 
@@ -82,15 +102,12 @@ pub(crate) fn command(words: &[&str]) -> Result<ExitCode, Failure> {
     let folder = target.join("bench-up");
     let mut table = Table::default();
     for shape in &options.shapes {
-        for size in &options.sizes {
-            for engine in &options.engines {
-                if *engine == Engine::Stock && *size > options.default_up_to {
-                    continue;
-                }
+        for size in options.all_sizes() {
+            for engine in options.engines.iter().filter(|engine| options.measures(**engine, size)) {
                 eprintln!("measuring {} resources, {}, {}", size, shape.name(), engine.name());
-                let site = Site::new(&folder, *engine, *shape, *size, &target.join("release"))?;
+                let site = Site::new(&folder, *engine, *shape, size, &target.join("release"))?;
                 for (step, cost) in measured(&site, options.repetitions)? {
-                    table.add(Cell { shape: *shape, size: *size, step, engine: *engine, cost });
+                    table.add(Cell { shape: *shape, size, step, engine: *engine, cost });
                 }
             }
         }
