@@ -74,7 +74,7 @@ impl Deployment {
 pub(super) fn shown(value: Option<&Value>) -> String {
     match value.map(Value::masked) {
         None => "null".to_owned(),
-        Some(Value::String(text)) => text.to_string(),
+        Some(Value::String(text)) => text.clone(),
         Some(value) => encode_plaintext(&value).unwrap_or_else(|error| error.to_string()),
     }
 }
