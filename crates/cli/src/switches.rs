@@ -32,7 +32,8 @@ pub(crate) fn plain(command: &Command, words: impl IntoIterator<Item = OsString>
 }
 
 fn has_switch(command: &Command, name: &str) -> bool {
-    let mut switches = command.get_arguments().filter(|option| matches!(option.get_action(), ArgAction::SetTrue));
+    let mut switches =
+        command.get_arguments().filter(|option| matches!(option.get_action(), ArgAction::SetTrue));
     switches.any(|option| {
         option.get_long() == Some(name)
             || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))

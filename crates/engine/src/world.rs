@@ -84,6 +84,8 @@ pub(crate) struct World {
     pub(crate) superseded: HashSet<usize>,
     /// States of this update whose replacement was made: an import that was then replaced.
     pub(crate) superseded_news: Vec<Arc<Known>>,
+    /// What would have been deleted, but may still be asked about a creation whose end nobody knows.
+    pub(crate) kept_to_be_asked: HashSet<Urn>,
     /// States that a destroy which runs the program deletes at its end.
     pub(crate) to_delete: Vec<Urn>,
     /// The properties that made dependents be replaced.

@@ -6,7 +6,7 @@ use crate::execute::{Delete, DeleteReason, StepFailure};
 use crate::known::{Known, Place};
 use crate::world::{Decision, World};
 use crate::{Operation, Severity, Targets};
-use drystone_model::{ProviderReference, Urn};
+use drystone_model::{Operation as Interrupted, OperationKind, ProviderReference, Urn};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -71,6 +71,7 @@ impl Deployment {
         let mut going = Vec::new();
         let mut staying = Vec::new();
         let needed = needed_by_failures(&world);
+        let asked = asked_about_creations(&world, &self.base().pending_operations);
         // What this run made or kept stands before the rest of the base, which may depend on it.
         for known in std::mem::take(&mut world.superseded_news) {
             world.disposition_mut(known.urn()).deleted = true;
@@ -80,6 +81,10 @@ impl Deployment {
             let former = world.aliases.get(&urn);
             let needed = needed.contains(&urn) || former.is_some_and(|former| needed.contains(former));
             let in_scope = scope.contains_either(&urn, former) && !needed;
+            if asked.contains(&urn) {
+                world.kept_to_be_asked.insert(urn);
+                continue;
+            }
             if let Some(known) = world.news.get(&urn).cloned().filter(|_| in_scope) {
                 world.disposition_mut(&urn).deleted = true;
                 going.push(Going { known, how: How::Delete(DeleteReason::Unwanted) });
@@ -117,6 +122,10 @@ impl Deployment {
             } else {
                 How::Delete(DeleteReason::Unwanted)
             };
+            if asked.contains(&record.urn) {
+                world.kept_to_be_asked.insert(record.urn.clone());
+                continue;
+            }
             world.disposition_mut(&record.urn).deleted = true;
             going.push(Going { known, how });
         }
@@ -296,7 +305,22 @@ fn is_named(world: &World, targets: &Targets, urn: &Urn) -> bool {
 fn needed_by_failures(world: &World) -> HashSet<Urn> {
     let now = |urn: &Urn| world.aliased.get(urn).unwrap_or(urn).clone();
     let failed = |known: &&Arc<Known>| world.disposition(&now(known.urn())).failed;
-    let mut pending: Vec<Arc<Known>> = world.olds.iter().filter(failed).cloned().collect();
+    referred_to(world, world.olds.iter().filter(failed).cloned().collect())
+}
+
+/// The providers of creations whose end nobody knows, with what they refer to: they stay as long as they may be asked.
+fn asked_about_creations(world: &World, pending: &[Interrupted]) -> HashSet<Urn> {
+    let creations = pending.iter().filter(|operation| operation.kind == OperationKind::Creating);
+    let providers = creations.filter_map(|operation| ProviderReference::split(&operation.resource.provider));
+    let mut asked: HashSet<Urn> = providers.map(|(urn, _)| Urn::new(urn)).collect();
+    let known = world.olds.iter().filter(|known| asked.contains(known.urn())).cloned().collect();
+    asked.extend(referred_to(world, known));
+    asked
+}
+
+/// What some refer to, directly or not, as it was and as it is now.
+fn referred_to(world: &World, mut pending: Vec<Arc<Known>>) -> HashSet<Urn> {
+    let now = |urn: &Urn| world.aliased.get(urn).unwrap_or(urn).clone();
     let mut needed: HashSet<Urn> = HashSet::new();
     if pending.is_empty() {
         return needed;

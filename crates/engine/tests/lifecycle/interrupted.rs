@@ -165,6 +165,38 @@ fn a_creation_that_never_happened_is_settled_by_the_run_that_makes_the_thing() {
 }
 
 #[test]
+fn s5_a_provider_that_can_be_asked_about_a_creation_outlives_a_destroy() {
+    let mut stack = died_before(one("x"));
+    stack.destroy().ok();
+    // Nothing tells how ids are made, so it may exist under another; who could be asked stays.
+    assert_eq!(pending(&stack), ["creating a"]);
+    assert!(stack.snapshot.resources.iter().all(|state| state.type_token.starts_with("pulumi:providers:")));
+    assert_eq!(stack.snapshot.resources.len(), 1);
+    let outcome = stack.up(one("x")).ok();
+    assert!(info(&outcome).contains("interrupted while creating: the stack has it by now (id a)"));
+    assert_eq!((stack.names().len(), pending(&stack).len()), (2, 0));
+    stack.destroy().ok();
+    assert_eq!(stack.snapshot.resources, []);
+}
+
+#[test]
+fn a_provider_that_was_kept_to_be_asked_goes_when_the_answer_is_there() {
+    let mut stack = died_before(one("x"));
+    // A resource of the same kind that shows that ids are names.
+    stack.up(one("x")).ok();
+    let mut lost = stack.resource("a").clone();
+    lost.urn = drystone_model::Urn::new(lost.urn.as_str().replace("::a", "::b"));
+    lost.id = String::new();
+    stack.snapshot.pending_operations.push(Operation {
+        resource: lost,
+        kind: OperationKind::Creating,
+        ..Operation::default()
+    });
+    let outcome = stack.destroy().ok();
+    assert_eq!((stack.snapshot.resources.len(), pending(&stack).len()), (0, 0), "{}", info(&outcome));
+}
+
+#[test]
 fn settling_it_last_keeps_everything_that_the_run_did() {
     let run = |kind: &'static str| {
         program(move |p| async move {

@@ -5,10 +5,12 @@
 //! or after it, has the id that would have been guessed for it. Then the thing is in the state by now, or is asked for
 //! a second time and is not there. Everything else stays pending: what may exist is not forgotten (S5).
 
+use super::super::target::references;
 use super::{holds, likely_id, name_of, stands_for};
 use crate::deployment::Deployment;
 use crate::{CancelLevel, Severity, State};
-use drystone_model::{Operation, OperationKind, Resource, Snapshot};
+use drystone_model::{Operation, OperationKind, Resource, Snapshot, Urn, is_provider_type};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Why an operation needs no more attention.
@@ -51,6 +53,7 @@ impl Deployment {
             return;
         }
         snapshot.pending_operations = open;
+        drop_unasked(&mut snapshot, &self.world().kept_to_be_asked);
         if let Err(error) = self.recorder.conclude(snapshot).await {
             self.lose_journal(&error);
             return;
@@ -103,4 +106,15 @@ impl Deployment {
 
 fn is_creation(operation: &Operation) -> bool {
     operation.kind == OperationKind::Creating
+}
+
+/// Drops the providers that were only kept to be asked about creations, once all of those are settled.
+fn drop_unasked(snapshot: &mut Snapshot, kept: &HashSet<Urn>) {
+    let resources =
+        snapshot.resources.iter().chain(snapshot.pending_operations.iter().map(|left| &left.resource));
+    let used: HashSet<Urn> = resources.flat_map(references).map(Urn::new).collect();
+    let is_over = |state: &Resource| {
+        kept.contains(&state.urn) && !used.contains(&state.urn) && is_provider_type(&state.type_token)
+    };
+    snapshot.resources.retain(|state| !is_over(state));
 }
