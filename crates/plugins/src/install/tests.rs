@@ -75,7 +75,7 @@ fn a_plugin_comes_from_a_server_whole() {
     let source = Source::Server(format!("{server}/${{VERSION}}/${{NAME}}/"));
     let installed = installer.cache.install(&release("shop", "1.2.0"), &source, None).unwrap();
     assert_eq!(installer.names(), ["resource-shop-v1.2.0"]);
-    assert_eq!(installer.cache.installed().collect::<Vec<_>>(), [installed.clone()]);
+    assert_eq!(installer.cache.installed().collect::<Vec<_>>(), std::slice::from_ref(&installed));
     let program = installed.folder.join("pulumi-resource-shop");
     assert_eq!(fs::read_to_string(&program).unwrap(), "#!/bin/sh\n");
     #[cfg(unix)]
