@@ -56,6 +56,11 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
+    fn no_two_options_of_a_command_get_in_each_others_way() {
+        App::command().debug_assert();
+    }
+
+    #[test]
     fn switches_with_a_value_are_there_or_left_out() {
         let plain = |line: &str| {
             let words = plain(&App::command(), line.split(' ').map(OsString::from));

@@ -9,6 +9,7 @@ mod debian;
 mod go;
 mod go_provider;
 mod node_sdk;
+mod package_managers;
 mod pulumi;
 mod python_sdk;
 mod yaml;
@@ -23,12 +24,23 @@ pub(crate) use cargo_deny::CARGO_DENY;
 pub(crate) use components::COMPONENTS;
 use go_provider::GO_PROVIDER;
 use node_sdk::NODE_SDK;
+use package_managers::{NODE_MANAGERS, PYTHON_MANAGERS};
 pub(crate) use pulumi::PULUMI;
 use python_sdk::PYTHON_SDK;
 use yaml::YAML;
 
 /// Everything that `cargo xtask test` needs beside the Rust toolchain.
-const PEERS: &[&Peer] = &[&COMPONENTS, &CARGO_DENY, &PULUMI, &YAML, &GO_PROVIDER, &NODE_SDK, &PYTHON_SDK];
+const PEERS: &[&Peer] = &[
+    &COMPONENTS,
+    &CARGO_DENY,
+    &PULUMI,
+    &YAML,
+    &GO_PROVIDER,
+    &NODE_SDK,
+    &PYTHON_SDK,
+    &NODE_MANAGERS,
+    &PYTHON_MANAGERS,
+];
 
 /// A tool or a real system that the checks, the tests or the benchmarks run.
 pub(crate) struct Peer {

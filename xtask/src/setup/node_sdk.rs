@@ -44,21 +44,25 @@ fn find(cache: &Cache) -> Option<PathBuf> {
     (answer.trim() == VERSION).then_some(place)
 }
 
-/// Installs beside its place and renames the folder.
 fn install(cache: &Cache) -> Result<(), Failure> {
+    modules(cache, "node-sdk", VERSION, PACKAGE_JSON)
+}
+
+/// Installs the packages of a manifest beside their place and renames the folder.
+pub(super) fn modules(cache: &Cache, name: &str, version: &str, packages: &str) -> Result<(), Failure> {
     node_ready()?;
-    let workshop = cache.workshop("node-sdk", VERSION)?;
+    let workshop = cache.workshop(name, version)?;
     let manifest = workshop.join("package.json");
-    fs::write(&manifest, PACKAGE_JSON).map_err(|error| Failure::at(&manifest, "write", &error))?;
+    fs::write(&manifest, packages).map_err(|error| Failure::at(&manifest, "write", &error))?;
     let mut npm = process::command(
         "npm",
         ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--before", BEFORE],
     );
     process::run(npm.current_dir(&workshop))?;
-    let place = cache.peer("node-sdk", VERSION);
+    let place = cache.peer(name, version);
     remove_folder(&place)?;
     make_folder(&cache.root().join("peers"))?;
-    fs::rename(&workshop, &place).map_err(|error| Failure::at(&place, "put the Node.js SDK at", &error))
+    fs::rename(&workshop, &place).map_err(|error| Failure::at(&place, "put the packages at", &error))
 }
 
 fn node_ready() -> Result<(), Failure> {

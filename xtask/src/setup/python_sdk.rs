@@ -5,7 +5,7 @@ use crate::cache::{Cache, make_folder, remove_folder};
 use crate::failure::Failure;
 use crate::process;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const VERSION: &str = "3.260.0";
 
@@ -44,7 +44,7 @@ const PACKAGES: &[&str] = &[
 ];
 
 /// An environment cannot be moved, so it is built in its place and marked when it is whole.
-const WHOLE: &str = "whole";
+pub(super) const WHOLE: &str = "whole";
 
 fn find(cache: &Cache) -> Option<PathBuf> {
     let place = cache.peer("python-sdk", VERSION);
@@ -55,18 +55,22 @@ fn find(cache: &Cache) -> Option<PathBuf> {
 }
 
 fn install(cache: &Cache) -> Result<(), Failure> {
+    environment(&cache.peer("python-sdk", VERSION), PACKAGES)
+}
+
+/// Makes a virtual environment with packages in it.
+pub(super) fn environment(place: &Path, packages: &[&str]) -> Result<(), Failure> {
     let hint = "install Python 3.10 or newer with its venv module and put it on the PATH as python3";
     let asked = ["-c", "import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 10))"];
     if process::output_of(&mut process::command("python3", asked)).is_none() {
         debian::install("Python", &["python3", "python3-venv"], hint)?;
     }
-    let place = cache.peer("python-sdk", VERSION);
-    remove_folder(&place)?;
-    make_folder(&place)?;
+    remove_folder(place)?;
+    make_folder(place)?;
     let mut venv = process::command("python3", ["-m", "venv"]);
-    process::run(venv.arg(&place)).map_err(|failure| failure.hint(hint))?;
+    process::run(venv.arg(place)).map_err(|failure| failure.hint(hint))?;
     let mut pip = process::command(place.join("bin").join("python"), ["-m", "pip", "install", "--quiet"]);
-    process::run(pip.arg("--disable-pip-version-check").args(PACKAGES))?;
+    process::run(pip.arg("--disable-pip-version-check").args(packages))?;
     let whole = place.join(WHOLE);
     fs::write(&whole, "").map_err(|error| Failure::at(&whole, "write", &error))
 }

@@ -74,32 +74,36 @@ impl Deployment {
                 )
                 .await;
             let mut unready = tries.take_unready();
-            begun = tries.take_begun();
+            let last = tries.take_begun();
             let applied = match (answered, unready.pop()) {
-                (Ok(applied), last) => {
-                    unready.extend(last);
+                (Ok(applied), Some(made)) if !applied.incomplete.is_empty() => {
+                    begun = made.begun;
+                    applied
+                }
+                (Ok(applied), made) => {
+                    unready.extend(made);
+                    begun = last;
                     applied
                 }
                 // What an earlier try made is there, whatever became of the last one.
                 (Err(error), Some(made)) => {
                     self.diagnose(&new.record.urn, Severity::Error, explain(&error, "the creation"));
-                    if error.kind == ProviderErrorKind::Unknown {
-                        begun = None;
+                    if let Err(error) = self.end_try(last, &error).await {
+                        self.views.release(&token);
+                        return Err(running.unrecorded(&error));
                     }
-                    made
+                    begun = made.begun;
+                    made.applied
                 }
                 (Err(error), None) => {
                     self.views.release(&token);
-                    if let Some(begun) = begun.filter(|_| error.kind != ProviderErrorKind::Unknown)
-                        && let Err(error) = self.recorder.fail(begun).await
-                    {
+                    if let Err(error) = self.end_try(last, &error).await {
                         return Err(running.unrecorded(&error));
                     }
                     return Err(running.failed(explain(&error, "the creation")));
                 }
             };
-            unready.retain(|made| made.id != applied.id);
-            if let Err(failure) = self.let_go_of_tries(&new, unready).await {
+            if let Err(failure) = self.let_go_of_tries(&new, &applied.id, unready).await {
                 self.views.release(&token);
                 return Err(failure);
             }
@@ -170,8 +174,16 @@ impl Deployment {
         Ok(())
     }
 
-    /// Makes a resource, or tries to once more. A try of which nobody heard may have made something: its begin entry
-    /// stays, and the next one has its own.
+    /// Writes down that a try made nothing, unless nobody knows.
+    async fn end_try(&self, begun: Option<Begun>, error: &ProviderError) -> Result<(), JournalError> {
+        match begun.filter(|_| error.kind != ProviderErrorKind::Unknown) {
+            Some(begun) => self.recorder.fail(begun).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a resource, or tries to once more. A try that made something, or of which nobody heard, keeps its begin
+    /// entry, and the next one has its own.
     async fn try_create(
         &self,
         provider: &dyn Provider,
@@ -179,7 +191,7 @@ impl Deployment {
         token: &str,
         tries: &Tries,
     ) -> Result<AppliedState, ProviderError> {
-        if tries.unheard.swap(false, Ordering::SeqCst)
+        if tries.over.swap(false, Ordering::SeqCst)
             && let Err(error) = self.begin_try(tries).await
         {
             self.lose_journal(&error);
@@ -188,20 +200,30 @@ impl Deployment {
         let answered = self.call_create(provider, new, token).await;
         match &answered {
             Err(error) if error.kind == ProviderErrorKind::Unknown => {
-                tries.unheard.store(true, Ordering::SeqCst);
+                tries.over.store(true, Ordering::SeqCst);
             }
-            Ok(applied) if !applied.incomplete.is_empty() => tries.keep(applied.clone()),
+            Ok(applied) if !applied.incomplete.is_empty() => {
+                tries.over.store(true, Ordering::SeqCst);
+                tries.keep(applied.clone());
+            }
             _ => {}
         }
         answered
     }
 
-    /// Writes down what tries made that were given up: it is deleted at the end, like what was replaced.
-    async fn let_go_of_tries(&self, new: &State, made: Vec<AppliedState>) -> StepResult<()> {
+    /// Writes down what tries made that were given up: it is deleted at the end, like what was replaced. A try whose
+    /// thing the resource now is leaves nothing.
+    async fn let_go_of_tries(&self, new: &State, id: &str, made: Vec<Made>) -> StepResult<()> {
         if !self.recorder.is_recording() {
             return Ok(());
         }
-        for applied in made {
+        for Made { applied, begun } in made {
+            if applied.id == id {
+                if let Some(begun) = begun {
+                    self.recorder.fail(begun).await.map_err(|error| self.lose_journal(&error))?;
+                }
+                continue;
+            }
             let mut state = new.clone();
             state.record.id = applied.id;
             state.record.init_errors = applied.incomplete;
@@ -215,7 +237,11 @@ impl Deployment {
                 byte_strings: sealed.byte_strings,
                 ..Success::default()
             };
-            let place = self.recorder.adjust(success).await.map_err(|error| self.lose_journal(&error))?;
+            let recorded = match begun {
+                Some(begun) => self.recorder.succeed(begun, success).await,
+                None => self.recorder.adjust(success).await,
+            };
+            let place = recorded.map_err(|error| self.lose_journal(&error))?;
             let known = Known::new(place, Arc::new(state), Some(sealed.resource));
             self.world().superseded_news.push(known);
         }
@@ -263,18 +289,27 @@ struct Tries {
     /// What is to be made, as the journal takes it.
     intent: Option<Resource>,
     begun: Mutex<Option<Begun>>,
-    /// Whether nobody knows what the last one did.
-    unheard: AtomicBool,
+    /// Whether the last one made something, or nobody knows: another one begins for itself.
+    over: AtomicBool,
     /// What was made and was not ready.
-    unready: Mutex<Vec<AppliedState>>,
+    unready: Mutex<Vec<Made>>,
+}
+
+/// What a try made.
+#[derive(Debug)]
+struct Made {
+    applied: AppliedState,
+    /// Its begin entry.
+    begun: Option<Begun>,
 }
 
 impl Tries {
     fn keep(&self, applied: AppliedState) {
-        self.unready.lock().unwrap_or_else(PoisonError::into_inner).push(applied);
+        let made = Made { applied, begun: self.take_begun() };
+        self.unready.lock().unwrap_or_else(PoisonError::into_inner).push(made);
     }
 
-    fn take_unready(&self) -> Vec<AppliedState> {
+    fn take_unready(&self) -> Vec<Made> {
         std::mem::take(&mut self.unready.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

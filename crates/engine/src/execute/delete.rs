@@ -153,6 +153,12 @@ impl Deployment {
         Ok(())
     }
 
+    /// Whether a resource was deleted, in this run or an earlier one, and its state waits for the replacement.
+    pub(crate) fn awaits_replacement(&self, old: &Known) -> bool {
+        let in_this_run = |index| self.world().awaiting_replacement.contains(&index);
+        old.record().pending_replacement || Self::base_index(old).is_some_and(in_this_run)
+    }
+
     /// The position of an old state.
     pub(crate) fn base_index(old: &Known) -> Option<usize> {
         match old.place {

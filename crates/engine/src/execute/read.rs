@@ -70,10 +70,12 @@ impl Deployment {
         let resource = sealed.as_ref().map(|sealed| sealed.resource.clone());
         let unchanged = resource.is_some() && old.as_ref().and_then(|old| old.sealed()) == resource.as_ref();
         let place = old.as_ref().map(|old| old.place);
+        // One that was deleted first only waits for what takes its place.
+        let later = replaces && !old.as_ref().is_some_and(|old| self.awaits_replacement(old));
         let success = Success {
             state: resource.clone(),
-            remove: place.filter(|_| !replaces),
-            delete: place.filter(|_| replaces),
+            remove: place.filter(|_| !later),
+            delete: place.filter(|_| later),
             byte_strings: sealed.as_ref().is_some_and(|sealed| sealed.byte_strings),
             ..Success::default()
         };
@@ -88,7 +90,7 @@ impl Deployment {
         };
         let known = Known::new(place, Arc::clone(&new), resource);
         self.remember(&known);
-        if let Some(old) = old.filter(|_| replaces) {
+        if let Some(old) = old.filter(|_| later) {
             self.supersede(&old).await?;
         }
         let shown = self.show_published(published, &new.record.urn, During::Change).await;

@@ -52,6 +52,22 @@ fn dependents_that_need_no_replacement_stay() {
 }
 
 #[test]
+fn what_is_read_in_the_place_of_a_dependent_that_went_first_leaves_nothing_waiting() {
+    let mut stack = stack(TestProvider::deleting_before_replacing_on(["kind"]));
+    let outcome = stack
+        .up(program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("kind", "y").register().await?;
+            p.read("pkgA:m:T", "b", "d-4").await?;
+            Ok(())
+        }))
+        .ok();
+    let b = stack.resource("b");
+    assert!(b.external && !b.pending_replacement, "{:?}", outcome.steps());
+    let of_b = stack.snapshot.resources.iter().filter(|state| state.urn.name() == "b");
+    assert_eq!(of_b.count(), 1);
+}
+
+#[test]
 fn a_dependency_that_no_input_has_does_not_take_a_resource_along() {
     let run = |kind: &'static str| {
         program(move |p| async move {

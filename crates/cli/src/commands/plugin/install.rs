@@ -22,12 +22,13 @@ pub(crate) struct InstallArgs {
     /// Its name
     name: Option<String>,
     /// Its version
+    #[arg(id = "release", value_name = "VERSION")]
     version: Option<String>,
     /// The address of the folder to download it from
     #[arg(long, value_name = "URL", conflicts_with = "file")]
     server: Option<String>,
     /// A program, a folder or an archive to install, instead of downloading it
-    #[arg(short, long, value_name = "PATH", requires = "version")]
+    #[arg(short, long, value_name = "PATH", requires = "release")]
     file: Option<PathBuf>,
     /// The SHA-256 that the archive must have
     #[arg(long, value_name = "HEX", requires = "name")]

@@ -15,6 +15,7 @@ pub(crate) struct RemoveArgs {
     /// Its name; all names by default
     name: Option<String>,
     /// Its version, or a range such as `>=1.0.0 <2.0.0`; all versions by default
+    #[arg(id = "range", value_name = "VERSION")]
     version: Option<String>,
     /// Every plugin
     #[arg(short, long)]
