@@ -210,7 +210,10 @@ pub(crate) async fn tell_recovery(backend: &Backend, stack: &StackId, recovery: 
         Recovery::Nothing => {}
         Recovery::Replayed { holder, steps, pending, revision, .. } => {
             let heard = holder.heartbeat.as_deref().and_then(|heartbeat| heartbeat.parse().ok());
-            let heard = heard.map(|moment| format!(", last heard of {}", ago(moment, Timestamp::now())));
+            let heard = heard.map(|moment| match ago(moment, Timestamp::now()) {
+                now if now == "now" => ", last heard of just now".to_owned(),
+                ago => format!(", last heard of {ago}"),
+            });
             terminal::note(format!(
                 "Recovered the update of {}@{} on {stack}{}: {} replayed into revision {revision}, nothing lost.",
                 holder.user,
