@@ -72,6 +72,7 @@ impl Deployment {
         for ((operation, finding), told) in pending.into_iter().zip(findings).zip(told) {
             self.take_in(&mut draft, operation, finding, told.is_some())?;
         }
+        self.drop_held(&mut draft);
         self.warn_of_unclear(&draft);
         if !draft.settled {
             return Ok(());
@@ -322,6 +323,25 @@ impl Deployment {
             }
         }
         Ok(())
+    }
+
+    /// Drops creations that are unclear in themselves, but whose thing another one brought into the stack: of several
+    /// tries to make one resource, one made it.
+    fn drop_held(&self, draft: &mut Draft) {
+        for (operation, reason) in std::mem::take(&mut draft.unclear) {
+            let wanted = self.vault.open(&operation.resource).ok();
+            let id =
+                wanted.filter(|_| operation.kind == OperationKind::Creating).map(|wanted| likely_id(&wanted));
+            let holder = id.as_ref().and_then(|id| draft.holder(&operation, id));
+            let is_held = holder.is_some_and(|holder| stands_for(holder, &operation.resource));
+            match id.filter(|_| is_held) {
+                Some(id) => {
+                    draft.settled = true;
+                    self.tell_held(&operation.resource.urn, &id);
+                }
+                None => draft.unclear.push((operation, reason)),
+            }
+        }
     }
 
     fn tell_held(&self, urn: &Urn, id: &str) {

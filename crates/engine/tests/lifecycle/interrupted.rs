@@ -165,6 +165,22 @@ fn a_creation_that_never_happened_is_settled_by_the_run_that_makes_the_thing() {
 }
 
 #[test]
+fn of_several_tries_with_other_inputs_the_one_that_made_the_thing_settles_all() {
+    let mut stack = died(one("x"));
+    let mut earlier = stack.snapshot.pending_operations[0].clone();
+    let inputs = earlier.resource.inputs.text().replace("\"x\"", "\"y\"");
+    assert_ne!(inputs, earlier.resource.inputs.text());
+    earlier.resource.inputs = drystone_model::Properties::new(serde_json::from_str(&inputs).unwrap());
+    stack.snapshot.pending_operations.insert(0, earlier);
+    assert_eq!(pending(&stack), ["creating a", "creating a"]);
+    // Not only a run that ends well settles them.
+    provider(&mut stack).update = failing("no");
+    let outcome = stack.up(one("z")).failed("no");
+    assert!(info(&outcome).contains("it exists (id a), imported"), "{}", info(&outcome));
+    assert_eq!((stack.resource("a").id.as_str(), pending(&stack)), ("a", vec![]), "{}", info(&outcome));
+}
+
+#[test]
 fn s5_a_provider_that_can_be_asked_about_a_creation_outlives_a_destroy() {
     let mut stack = died_before(one("x"));
     stack.destroy().ok();
