@@ -12,7 +12,7 @@ use tonic::{Request, Response, Status};
 
 type Answer<T> = Result<Response<T>, Status>;
 
-/// A provider of the package `bench`. The id of a resource is its name.
+/// A provider of the package `bench`. The id of a resource is its name, unless the world gives ids.
 #[derive(Debug, Default)]
 pub struct Bench {
     world: World,
@@ -109,13 +109,14 @@ impl ResourceProvider for Bench {
 
     async fn create(&self, request: Request<CreateRequest>) -> Answer<CreateResponse> {
         let request = request.into_inner();
-        let id = name_of(&request.urn).to_owned();
+        let name = name_of(&request.urn);
         if request.preview {
             let answer = CreateResponse { properties: request.properties, ..CreateResponse::default() };
             return Ok(Response::new(answer));
         }
-        let trouble = self.trouble("create", &id);
+        let trouble = self.trouble("create", name);
         trouble.before().await?;
+        let id = self.world.id_for(name);
         self.world.create(&id, &content(request.properties.as_ref())).await.map_err(refused)?;
         trouble.after().await;
         if let Some(desk) = Desk::open(&request.resource_status_address, &request.resource_status_token) {
