@@ -65,6 +65,9 @@ impl Deployment {
         let runs_program = self.options.operation == Operation::Update || self.options.run_program;
         self.read_naming()?;
         self.resolve_pending().await?;
+        if self.options.operation == Operation::Import {
+            return self.import_all().await;
+        }
         self.refresh_first().await?;
         self.check_replacements()?;
         if !runs_program {
@@ -96,6 +99,7 @@ impl Deployment {
         self.check_targets(&self.options.targets)?;
         match self.options.operation {
             Operation::Refresh => self.refresh_the_rest().await?,
+            Operation::Import => {}
             Operation::Update | Operation::Destroy => {
                 if !self.has_failed() || self.options.continue_on_error {
                     self.delete_the_rest().await?;

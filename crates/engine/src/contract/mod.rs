@@ -2,6 +2,7 @@
 
 mod event;
 mod goal;
+mod import;
 mod journal;
 mod monitor;
 mod options;
@@ -17,6 +18,7 @@ pub use goal::{
     Alias, AliasParent, CallRequest, HookBindings, HookMoment, InvokeRequest, PackageSource, ReadRequest,
     RegisterRequest, Registered, Registration, ResourceOptions, Timeouts,
 };
+pub use import::{Import, Imported};
 pub use journal::{Journal, JournalError};
 pub use monitor::{
     HookRegistration, Monitor, MonitorError, MonitorErrorKind, PackageRequest, ResourceMonitor,

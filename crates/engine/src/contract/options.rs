@@ -1,6 +1,6 @@
 //! What an operation is asked to do.
 
-use crate::Targets;
+use crate::{Import, Targets};
 use std::collections::BTreeMap;
 
 /// What is done to the stack.
@@ -13,6 +13,8 @@ pub enum Operation {
     Refresh,
     /// Everything goes.
     Destroy,
+    /// What the user names is taken over, without a program.
+    Import,
 }
 
 /// Whether and how the state is brought up to what there is before an update or a destroy.
@@ -64,6 +66,8 @@ pub struct Options {
     pub clear_pending_creates: bool,
     /// Show secrets in messages.
     pub show_secrets: bool,
+    /// What an import takes over.
+    pub imports: Vec<Import>,
 }
 
 /// A value of the stack's configuration, opened.

@@ -17,6 +17,7 @@ pub(crate) mod views;
 
 pub(crate) use create::{Create, Replaced};
 pub(crate) use delete::{Delete, Reason as DeleteReason};
+pub(crate) use import::TakeOver;
 pub(crate) use refresh::RefreshFor;
 pub(crate) use update::{Recording, Update};
 

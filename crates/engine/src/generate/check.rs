@@ -32,7 +32,7 @@ impl Registering {
             return Ok(checked.properties);
         }
         for failure in &checked.failures {
-            self.deployment.tell_check_failure(&self.urn, &self.new.inputs, failure);
+            self.deployment.tell_check_failure(&self.urn, &self.new.inputs, failure, Severity::Error);
         }
         Err(Refused)
     }
@@ -55,7 +55,13 @@ impl Registering {
 }
 
 impl Deployment {
-    fn tell_check_failure(&self, urn: &Urn, inputs: &PropertyMap, failure: &CheckFailure) {
+    pub(crate) fn tell_check_failure(
+        &self,
+        urn: &Urn,
+        inputs: &PropertyMap,
+        failure: &CheckFailure,
+        severity: Severity,
+    ) {
         let (type_token, name) = (urn.type_token(), urn.name());
         let message = if failure.property.is_empty() {
             format!("{type_token} resource '{name}' has a problem: {}", failure.reason)
@@ -66,7 +72,7 @@ impl Deployment {
                 failure.property, failure.reason
             )
         };
-        self.diagnose(urn, Severity::Error, message);
+        self.diagnose(urn, severity, message);
     }
 }
 

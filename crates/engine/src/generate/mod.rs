@@ -10,6 +10,7 @@ pub(crate) mod delete;
 mod dependents;
 pub(crate) mod diff;
 mod ignore_changes;
+mod import;
 mod pending;
 pub(crate) mod refresh;
 pub(crate) mod registration;

@@ -152,7 +152,7 @@ impl Registering {
                     return Ok(settled);
                 }
             }
-            Operation::Update => {}
+            Operation::Update | Operation::Import => {}
         }
         let record = &self.new.record;
         self.provider = match deployment.manager(&self.urn, record.custom, &record.provider).await {
@@ -448,7 +448,12 @@ pub(crate) fn done(known: Arc<Known>) -> Settled {
 }
 
 /// The state that the program wants.
-fn goal_state(urn: &Urn, request: &RegisterRequest, alias: Option<Urn>, extension: Option<String>) -> State {
+pub(super) fn goal_state(
+    urn: &Urn,
+    request: &RegisterRequest,
+    alias: Option<Urn>,
+    extension: Option<String>,
+) -> State {
     let options = &request.options;
     let property_dependencies =
         request.property_dependencies.iter().map(|(key, urns)| (key.clone(), Some(urns.clone()))).collect();

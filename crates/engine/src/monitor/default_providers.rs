@@ -76,7 +76,7 @@ impl Deployment {
 }
 
 /// The name of a default provider: `default`, with the version and where the plugin comes from.
-fn default_name(descriptor: &PackageDescriptor) -> String {
+pub(crate) fn default_name(descriptor: &PackageDescriptor) -> String {
     let mut name = "default".to_owned();
     if let Ok(version) = semver::Version::parse(descriptor.package_version().trim_start_matches('v')) {
         name = format!("{name}_{}_{}_{}", version.major, version.minor, version.patch);

@@ -5,10 +5,10 @@
 
 mod call;
 mod construct;
-mod default_providers;
+pub(crate) mod default_providers;
 mod dependencies;
 mod invoke;
-mod packages;
+pub(crate) mod packages;
 mod read;
 mod register;
 mod tracker;

@@ -136,7 +136,7 @@ impl Deployment {
 }
 
 /// The name that the state has for an extension: a hash of what it is.
-fn extension_reference(extension: &Parameterization) -> String {
+pub(crate) fn extension_reference(extension: &Parameterization) -> String {
     let mut hash = Sha256::new();
     hash.update(&extension.name);
     hash.update([0]);

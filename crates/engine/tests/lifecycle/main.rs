@@ -18,6 +18,7 @@ mod error_hooks;
 mod failures;
 mod hooks;
 mod ignore_changes;
+mod import_command;
 mod import_option;
 mod interrupted;
 mod invoke;
