@@ -22,3 +22,4 @@ mod world;
 pub use contract::*;
 pub use lifecycle::run;
 pub use op::Op;
+pub use vault::SecretText;

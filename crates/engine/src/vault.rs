@@ -4,7 +4,7 @@ use crate::{PropertyMap, State, known::Known};
 use drystone_dialects::pulumi::properties::{
     SecretForm, decode, decode_plaintext, decode_properties, encode, encode_plaintext, encode_properties,
 };
-use drystone_model::{Properties, Resource, Value};
+use drystone_model::{Properties, Resource, Urn, Value};
 use drystone_secrets::{CodecError, Sealer, ValueText};
 use std::sync::Arc;
 
@@ -21,9 +21,11 @@ pub(crate) struct Sealed {
     pub(crate) byte_strings: bool,
 }
 
-struct Codec;
+/// The texts that secrets seal: values as the state writes them.
+#[derive(Debug, Clone, Copy)]
+pub struct SecretText;
 
-impl ValueText for Codec {
+impl ValueText for SecretText {
     fn write(&self, value: &Value) -> Result<String, CodecError> {
         Ok(encode_plaintext(value)?)
     }
@@ -52,7 +54,7 @@ impl Vault {
         let secret = |properties: &PropertyMap| properties.values().any(Value::contains_secrets);
         if secret(&inputs) || secret(&outputs) || trigger.contains_secrets() {
             self.each_place(resource.urn.as_str(), &mut inputs, &mut outputs, &mut trigger, |values| {
-                self.sealer.open_values(&Codec, values).map_err(|error| fail(&error))
+                self.sealer.open_values(&SecretText, values).map_err(|error| fail(&error))
             })?;
         }
         let mut record = resource.clone();
@@ -60,6 +62,15 @@ impl Vault {
         record.outputs = Properties::default();
         record.replacement_trigger = None;
         Ok(State { record, inputs, outputs, replacement_trigger: trigger })
+    }
+
+    /// Opens values that come from elsewhere. Fails in words that name the resource.
+    pub(crate) fn open_map(&self, urn: &Urn, values: &mut PropertyMap) -> Result<(), String> {
+        let mut places: Vec<(&str, &mut Value)> =
+            values.iter_mut().map(|(key, value)| (key.as_str(), value)).collect();
+        self.sealer
+            .open_values(&SecretText, &mut places)
+            .map_err(|error| format!("what is said of {urn} cannot be read: {error}"))
     }
 
     /// Seals a state. What has not changed since `before` keeps its very text.
@@ -96,7 +107,9 @@ impl Vault {
             value.lower_outputs();
             byte_strings |= value.needs_byte_string();
             let place = format!("{} replacementTrigger", state.record.urn);
-            self.sealer.seal_values(&Codec, &mut [(&place, &mut value)]).map_err(|error| fail(&error))?;
+            self.sealer
+                .seal_values(&SecretText, &mut [(&place, &mut value)])
+                .map_err(|error| fail(&error))?;
             resource.replacement_trigger =
                 Some(encode(&value, SecretForm::Sealed).map_err(|error| fail(&error))?);
         }
@@ -113,7 +126,9 @@ impl Vault {
             value.lower_outputs();
         }
         let mut object = Value::Object(values);
-        self.sealer.seal_values(&Codec, &mut [(place, &mut object)]).map_err(|error| error.to_string())?;
+        self.sealer
+            .seal_values(&SecretText, &mut [(place, &mut object)])
+            .map_err(|error| error.to_string())?;
         let Value::Object(values) = object else { return Ok(Properties::default()) };
         encode_properties(&values, SecretForm::Sealed).map_err(|error| error.to_string())
     }

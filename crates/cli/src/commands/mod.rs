@@ -28,6 +28,7 @@ pub(crate) enum Command {
     #[command(visible_alias = "pre")]
     Preview(Box<operations::PreviewArgs>),
     Refresh(Box<operations::RefreshArgs>),
+    Import(Box<operations::ImportArgs>),
     #[command(visible_aliases = ["down", "dn"])]
     Destroy(Box<operations::DestroyArgs>),
     /// Make, list, look at and change stacks
@@ -71,6 +72,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::Up(args) => operations::up(context, *args).await,
         Command::Preview(args) => operations::preview(context, *args).await,
         Command::Refresh(args) => operations::refresh(context, *args).await,
+        Command::Import(args) => operations::import(context, *args).await,
         Command::Destroy(args) => operations::destroy(context, *args).await,
         Command::Stack(args) => stack::run(context, args).await,
         Command::State(args) => state::run(context, args).await,

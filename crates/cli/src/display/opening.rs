@@ -105,6 +105,8 @@ impl Opening {
             (Operation::Refresh, true) => "Previewing refresh of",
             (Operation::Destroy, false) => "Destroying",
             (Operation::Destroy, true) => "Previewing destroy of",
+            (Operation::Import, false) => "Importing into",
+            (Operation::Import, true) => "Previewing import into",
         };
         let mut line = Line::toned(Tone::Strong, format!("{what} {}", printable(&self.stack)));
         if !self.details.is_empty() {

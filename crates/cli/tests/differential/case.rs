@@ -45,6 +45,8 @@ pub(crate) enum Step {
     Appear { id: String, inputs: Value },
     /// The stored state gets these resources and pending operations in the place of its own.
     Store { resources: Value, pending: Value },
+    /// A file is written beside the program.
+    File { name: &'static str, text: String },
     /// A variable is set for the next command.
     Variable { name: String, value: String },
     /// A command is run, and what it left is compared.
@@ -172,6 +174,11 @@ impl Case {
         });
         let pending = json!([{ "resource": begun, "type": "creating" }]);
         self.with(Step::Store { resources, pending })
+    }
+
+    /// Writes a file beside the program.
+    pub(crate) fn file(self, name: &'static str, text: impl ToString) -> Self {
+        self.with(Step::File { name, text: text.to_string() })
     }
 
     /// Sets a variable for the next command.

@@ -71,6 +71,21 @@ const PERMITTED: &[Permitted] = &[
         },
     },
     Permitted {
+        reason: "what `import` makes of a provider has its inputs as their check leaves them, so that the next update \
+                 finds nothing to change; the stock CLI forgets what its check found",
+        applies: |difference| {
+            let checked = "__pulumi-go-provider-version";
+            let added = |value: &Value| {
+                value.as_object().is_some_and(|members| members.len() == 1 && members.contains_key(checked))
+            };
+            let of_provider = difference.path[0] == "calls"
+                || difference.path.iter().any(|key| key.contains("::pulumi:providers:"));
+            of_provider
+                && difference.stock.is_null()
+                && (added(&difference.ours) || difference.path.last().is_some_and(|key| key == checked))
+        },
+    },
+    Permitted {
         reason: "a dependent that is replaced along is shown with the property that makes it be",
         applies: |difference| {
             difference.path[0] == "preview"

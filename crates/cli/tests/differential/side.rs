@@ -163,6 +163,7 @@ impl Side {
                 state["pending_operations"] = pending.clone();
                 fs::write(path, stored.to_string()).unwrap();
             }
+            Step::File { name, text } => self.write(&format!("project/{name}"), text),
             Step::Variable { name, value } => self.variables.push((name.clone(), value.clone())),
             Step::Run { arguments, ending } => return Some(self.run(arguments, *ending)),
         }
@@ -328,7 +329,9 @@ fn complete(arguments: &[String]) -> Vec<String> {
     let mut complete = arguments.to_vec();
     let added: &[&str] = match arguments[0].as_str() {
         "preview" => &["--json", "--non-interactive", "--stack", "dev"],
-        "up" | "refresh" | "destroy" => &["--yes", "--skip-preview", "--non-interactive", "--stack", "dev"],
+        "up" | "refresh" | "destroy" | "import" => {
+            &["--yes", "--skip-preview", "--non-interactive", "--stack", "dev"]
+        }
         _ => &[],
     };
     complete.extend(added.iter().map(|&word| word.to_owned()));

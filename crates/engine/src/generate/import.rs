@@ -24,8 +24,9 @@ impl Deployment {
     pub(crate) async fn import_all(self: &Arc<Self>) -> Result<(), Stopped> {
         self.keep_everything().await?;
         let stack_is_new = self.ensure_stack().await?;
-        let providers = self.providers_of_imports().await?;
-        let wanted = self.wanted_imports()?;
+        let imports = self.opened_imports()?;
+        let providers = self.providers_of_imports(&imports).await?;
+        let wanted = self.wanted_imports(imports)?;
         let mut steps = Vec::new();
         for (urn, import) in wanted {
             steps.push(self.prepare(urn, import, &providers).await?);
@@ -69,23 +70,39 @@ impl Deployment {
         Ok(true)
     }
 
-    /// What the user named, without what the stack has under the same id.
-    fn wanted_imports(&self) -> Result<Wanted, Stopped> {
+    /// What the user named, with its secrets open.
+    fn opened_imports(&self) -> Result<Vec<Import>, Stopped> {
+        let mut imports = self.options.imports.clone();
+        for import in &mut imports {
+            let urn = self.import_urn(import);
+            let open = |values: &mut PropertyMap| {
+                self.vault.open_map(&urn, values).map_err(|message| self.fail(&urn, message))
+            };
+            open(&mut import.inputs)?;
+            open(&mut import.provider_inputs)?;
+            if let Imported::Resource { outputs, .. } = &mut import.what {
+                open(outputs)?;
+            }
+        }
+        Ok(imports)
+    }
+
+    /// What is to be taken over, without what the stack has under the same id.
+    fn wanted_imports(&self, imports: Vec<Import>) -> Result<Wanted, Stopped> {
         let mut wanted = Wanted::new();
         let mut seen = HashSet::new();
-        for import in &self.options.imports {
+        for import in imports {
             if import.what == Imported::Provider {
                 continue;
             }
-            let urn = self.import_urn(import);
+            let urn = self.import_urn(&import);
             if !seen.insert(urn.clone()) {
                 let (name, type_token) = (&import.name, &import.type_token);
                 let message = format!("duplicate import '{name}' of type '{type_token}'");
                 return Err(self.fail(&urn, message));
             }
-            let world = self.world();
-            if !world.old(&urn).is_some_and(|old| is_it(old, import)) {
-                wanted.push((urn, import.clone()));
+            if !self.world().old(&urn).is_some_and(|old| is_it(old, &import)) {
+                wanted.push((urn, import));
             }
         }
         Ok(wanted)
@@ -98,15 +115,18 @@ impl Deployment {
     }
 
     /// The references of the providers that the user named, made where the stack does not have them.
-    async fn providers_of_imports(self: &Arc<Self>) -> Result<HashMap<Urn, String>, Stopped> {
+    async fn providers_of_imports(
+        self: &Arc<Self>,
+        imports: &[Import],
+    ) -> Result<HashMap<Urn, String>, Stopped> {
         let mut providers = HashMap::new();
-        let declared = self.options.imports.iter().filter(|import| import.what == Imported::Provider);
+        let declared = imports.iter().filter(|import| import.what == Imported::Provider);
         for import in declared {
             let urn = self.urn(&import.parent, &import.type_token, &import.name);
             let made = self.named_provider(&urn, import, import.inputs.clone()).await?;
             providers.insert(urn, made);
         }
-        for import in self.options.imports.iter().filter(|import| !import.provider.is_empty()) {
+        for import in imports.iter().filter(|import| !import.provider.is_empty()) {
             if !providers.contains_key(&import.provider) {
                 // What names the provider tells no more of it than its plugin and its configuration.
                 let plain = Import { parent: Urn::default(), ..import.clone() };

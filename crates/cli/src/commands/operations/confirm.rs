@@ -21,6 +21,9 @@ pub(super) fn ask(kind: Kind, stack: &str) -> Outcome<Answer> {
         Kind::Refresh => {
             format!("Do you want to perform this refresh of {stack}? Only the state changes, nothing real.")
         }
+        Kind::Import => {
+            format!("Do you want to perform this import into {stack}? Only the state changes, nothing real.")
+        }
         kind => format!("Do you want to perform this {} of {stack}?", kind.noun()),
     };
     let answer = inquire::Select::new(&question, vec![YES, NO, DETAILS]).with_starting_cursor(1).prompt();

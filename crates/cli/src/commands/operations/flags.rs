@@ -23,6 +23,12 @@ pub(super) struct CommonFlags {
 }
 
 impl CommonFlags {
+    /// Those of a command that has no others.
+    pub(super) fn of(config_file: Option<PathBuf>, display: DisplayFlags, run: RunFlags) -> Self {
+        let config = ConfigFlags { config_file, ..ConfigFlags::default() };
+        Self { config, display, run, ..Self::default() }
+    }
+
     /// What the engine is told of them, or why it cannot be had.
     pub(super) fn options(&self, context: &Context) -> Outcome<Options> {
         self.cloud.refuse()?;
@@ -407,7 +413,7 @@ pub(super) fn later(option: &str, given: bool, hint: &str) -> Outcome {
 }
 
 /// Reads a truth value as Go does; an option that was not given leaves it to the variable.
-fn switch(text: Option<&str>, option: &str, otherwise: bool) -> Outcome<bool> {
+pub(super) fn switch(text: Option<&str>, option: &str, otherwise: bool) -> Outcome<bool> {
     match text {
         None => Ok(otherwise),
         Some("1" | "t" | "T" | "true" | "TRUE" | "True") => Ok(true),

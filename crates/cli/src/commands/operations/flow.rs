@@ -36,18 +36,21 @@ pub(super) async fn run(context: &Context, request: Request) -> Outcome {
         terminal::note(format!("There were no unprotected resources to destroy. {kept}"));
         return Ok(());
     }
-    let report = match request.mode {
-        Mode::PreviewOnly => preview(context, &request, &mut subject).await?,
-        Mode::AtOnce => execute(context, &request, &mut subject).await?,
-        Mode::PreviewFirst => {
-            preview(context, &request, &mut subject).await?;
-            execute(context, &request, &mut subject).await?
-        }
-        Mode::Ask => {
-            ask(context, &request, &mut subject).await?;
-            execute(context, &request, &mut subject).await?
-        }
+    match request.mode {
+        Mode::PreviewFirst => drop(preview(context, &request, &mut subject).await?),
+        Mode::Ask => ask(context, &request, &mut subject).await?,
+        Mode::PreviewOnly | Mode::AtOnce => {}
+    }
+    let ran = match request.mode {
+        Mode::PreviewOnly => preview(context, &request, &mut subject).await,
+        _ => execute(context, &request, &mut subject).await,
     };
+    if let Some(importing) = request.importing.as_ref().filter(|_| request.mode != Mode::PreviewOnly) {
+        // What was taken over before a failure needs its code, too.
+        let written = importing.write_code(context, &subject, &request.options).await;
+        written.or_else(|failure| if ran.is_err() { Ok(()) } else { Err(failure) })?;
+    }
+    let report = ran?;
     if request.expect_no_changes && changes(&report) > 0 {
         return Err(Failure::new(
             ExitCode::Changes,
@@ -95,6 +98,7 @@ fn complete(request: &Request, subject: &Subject) -> Outcome<Options> {
         refresh: if refreshes { RefreshMode::First } else { RefreshMode::AsProvidersAsk },
         disable_default_providers: disabled,
         autonaming: subject.json("pulumi:autonaming")?,
+        imports: request.importing.as_ref().map_or_else(|| Ok(Vec::new()), |list| list.imports(subject))?,
         ..request.options.clone()
     })
 }

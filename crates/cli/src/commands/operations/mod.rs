@@ -1,4 +1,4 @@
-//! The operations: `preview`, `up`, `refresh` and `destroy`, a file each for what the command line says.
+//! The operations: `preview`, `up`, `refresh`, `destroy` and `import`, a file each for what the command line says.
 //!
 //! Each makes a [`request::Request`]. `subject` finds what it is about: project, stack, configuration, secrets. `flow`
 //! previews, asks, takes the lease, runs the engine and commits once. `session` starts what the engine drives: plugins
@@ -10,6 +10,7 @@ mod event_stream;
 mod flags;
 mod flow;
 mod git;
+mod import;
 mod journal;
 mod pending;
 mod preview;
@@ -25,6 +26,7 @@ mod up;
 mod view;
 
 pub(super) use destroy::DestroyArgs;
+pub(super) use import::ImportArgs;
 pub(super) use pending::{Resolution, Resolutions, resolve};
 pub(super) use preview::PreviewArgs;
 pub(super) use refresh::RefreshArgs;
@@ -45,6 +47,11 @@ pub(super) async fn preview(context: &Context, args: PreviewArgs) -> Outcome {
 
 /// Brings the state up to what there is.
 pub(super) async fn refresh(context: &Context, args: RefreshArgs) -> Outcome {
+    flow::run(context, args.request(context)?).await
+}
+
+/// Takes over what exists.
+pub(super) async fn import(context: &Context, args: ImportArgs) -> Outcome {
     flow::run(context, args.request(context)?).await
 }
 

@@ -27,7 +27,7 @@ impl OpenRecord {
     /// Begins the record of an operation that begins.
     pub(super) fn begin(context: &Context, request: &Request, subject: &Subject) -> Outcome<Self> {
         let record = UpdateRecord {
-            kind: request.kind.noun().to_owned(),
+            kind: request.kind.recorded().to_owned(),
             start_time: Timestamp::now().as_second(),
             message: request.run.message.clone(),
             environment: Some(environment(request, subject)),

@@ -1,6 +1,7 @@
 //! What the command line asks for, whichever command it was.
 
 use super::flags::{ApprovalFlags, CommonFlags, ConfigFlags, DisplayFlags, RunFlags};
+use super::import::Importing;
 use super::pending::PendingFlags;
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
@@ -28,6 +29,8 @@ pub(super) struct Request {
     pub(super) exclude_protected: bool,
     /// Remove the stack once nothing is left.
     pub(super) remove: bool,
+    /// What an import takes over.
+    pub(super) importing: Option<Importing>,
 }
 
 impl Request {
@@ -46,6 +49,7 @@ impl Request {
             pending: PendingFlags::default(),
             exclude_protected: false,
             remove: false,
+            importing: None,
         }
     }
 
@@ -62,6 +66,7 @@ pub(super) enum Kind {
     Update,
     Refresh,
     Destroy,
+    Import,
 }
 
 impl Kind {
@@ -71,15 +76,25 @@ impl Kind {
             Self::Preview | Self::Update => Operation::Update,
             Self::Refresh => Operation::Refresh,
             Self::Destroy => Operation::Destroy,
+            Self::Import => Operation::Import,
         }
     }
 
-    /// What the history calls it, and questions and failures.
+    /// What the history calls it.
+    pub(super) fn recorded(self) -> &'static str {
+        match self {
+            Self::Import => "resource-import",
+            _ => self.noun(),
+        }
+    }
+
+    /// What questions and failures call it.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Preview | Self::Update => "update",
             Self::Refresh => "refresh",
             Self::Destroy => "destroy",
+            Self::Import => "import",
         }
     }
 
@@ -90,6 +105,7 @@ impl Kind {
             Self::Update => "up",
             Self::Refresh => "refresh",
             Self::Destroy => "destroy",
+            Self::Import => "import",
         }
     }
 }

@@ -18,6 +18,7 @@ mod changes;
 mod components;
 mod edits;
 mod failures;
+mod imports;
 mod node;
 mod options;
 mod providers;

@@ -1,0 +1,226 @@
+//! `import`: takes over what exists, without a program.
+
+mod code;
+mod file;
+
+pub(super) use file::ImportFile;
+
+use super::flags::{ApprovalFlags, CommonFlags, DisplayFlags, RunFlags, later, switch};
+use super::request::{Kind, Mode, Request};
+use super::subject::Subject;
+use crate::context::Context;
+use crate::report::{Failure, Outcome};
+use crate::terminal;
+use clap::Args;
+use drystone_engine::{Import, Options};
+use drystone_model::Urn;
+use drystone_stores::At;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Take over resources that exist.
+///
+/// Each resource is read from its provider and added to the state as it is; nothing real is changed. What the program
+/// has to say for it is printed: add it, or the next update deletes what was taken over. Resources are protected from
+/// deletion unless `--protect=false` says otherwise.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  drystone import aws:s3/bucket:Bucket logs my-logs-bucket
+  drystone import aws:ec2/vpc:Vpc main vpc-0ad7 --parent net=URN --provider west=URN
+  drystone import --file resources.json --out imported.ts
+  drystone preview --import-file resources.json        write such a file from the program, then fill in the ids")]
+pub(crate) struct ImportArgs {
+    /// The type, the name that it gets, and the id that it has
+    #[arg(value_names = ["TYPE", "NAME", "ID"], num_args = 0..)]
+    resource: Vec<String>,
+    /// A file that lists what is taken over, as JSON
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Its parent, by the name of the program's variable and its URN
+    #[arg(long, value_name = "NAME=URN")]
+    parent: Option<String>,
+    /// Its provider, by the name of the program's variable and its URN
+    #[arg(long, value_name = "NAME=URN")]
+    provider: Option<String>,
+    /// The properties to import with
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    properties: Vec<String>,
+    /// Where the code goes; stdout otherwise
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Whether there is code to print
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    generate_code: Option<String>,
+    /// Whether resources are protected from deletion
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    protect: Option<String>,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Do not preview it first, and do not ask
+    #[arg(long)]
+    skip_preview: bool,
+    /// Only say what would be taken over
+    #[arg(long)]
+    preview_only: bool,
+    /// Not available yet: a converter of another tool's state
+    #[arg(long, value_name = "CONVERTER", hide = true)]
+    from: Option<String>,
+    /// Not available yet: where the list that a converter makes goes
+    #[arg(long, value_name = "FILE", hide = true)]
+    generate_resources: Option<String>,
+    /// Use this settings file rather than the stack's own
+    #[arg(long, value_name = "FILE")]
+    config_file: Option<PathBuf>,
+    #[command(flatten)]
+    display: DisplayFlags,
+    #[command(flatten)]
+    run: RunFlags,
+}
+
+/// What is taken over, and what is said of it afterwards.
+#[derive(Debug)]
+pub(super) struct Importing {
+    file: ImportFile,
+    protect: bool,
+    code: Option<Code>,
+}
+
+/// Where code goes.
+#[derive(Debug)]
+enum Code {
+    Stdout,
+    File(PathBuf),
+}
+
+impl ImportArgs {
+    /// What is asked for, or why it cannot be had.
+    pub(super) fn request(self, context: &Context) -> Outcome<Request> {
+        later(
+            "--from",
+            self.from.is_some() || self.generate_resources.is_some(),
+            "list the resources in a file and name it with `--file`",
+        )?;
+        let file = self.list(context)?;
+        let generates = switch(self.generate_code.as_deref(), "--generate-code", true)?;
+        let code = match (generates, self.out) {
+            (true, None) => Some(Code::Stdout),
+            (true, Some(path)) => Some(Code::File(context.environment.resolve(&path))),
+            (false, out) => {
+                if out.is_some() {
+                    terminal::note("Output file will not be used as --generate-code is false.");
+                }
+                None
+            }
+        };
+        let importing =
+            Importing { file, protect: switch(self.protect.as_deref(), "--protect", true)?, code };
+        let approval = ApprovalFlags { yes: self.yes, skip_preview: self.skip_preview };
+        let common = CommonFlags::of(self.config_file, self.display, self.run);
+        let options = common.options(context)?;
+        Ok(Request {
+            mode: Mode::of(context, approval, self.preview_only)?,
+            importing: Some(importing),
+            ..Request::new(Kind::Import, options, common)
+        })
+    }
+
+    /// What is taken over, from the file or from the command line itself.
+    fn list(&self, context: &Context) -> Outcome<ImportFile> {
+        let inline = !self.resource.is_empty()
+            || self.parent.is_some()
+            || self.provider.is_some()
+            || !self.properties.is_empty();
+        if let Some(path) = &self.file {
+            if inline {
+                return Err(Failure::configuration(
+                    "an inline resource may not be specified in conjunction with an import file",
+                )
+                .hint("add the resource to the file, or leave out `--file`"));
+            }
+            return ImportFile::read(&context.environment.resolve(path));
+        }
+        let missing = match &self.resource[..] {
+            [type_token, name, id] => {
+                return ImportFile::of_one(type_token, name, id)
+                    .with_parent(self.parent.as_deref())?
+                    .with_provider(self.provider.as_deref());
+            }
+            [] => "type, name, and id",
+            [_] => "name and id",
+            [_, _] => "id",
+            _ => return Err(Failure::configuration("only expected at most three arguments")),
+        };
+        Err(Failure::configuration(format!(
+            "an inline resource must be specified if no converter or import file is used, missing {missing}"
+        ))
+        .hint("name it as `drystone import TYPE NAME ID`, or list resources in a file: `--file FILE`"))
+    }
+}
+
+impl Importing {
+    /// What the engine takes over.
+    pub(super) fn imports(&self, subject: &Subject) -> Outcome<Vec<Import>> {
+        Ok(self.resolved(subject)?.imports)
+    }
+
+    fn resolved(&self, subject: &Subject) -> Outcome<file::Resolved> {
+        self.file.resolve(subject.stack.name(), &subject.project.name, self.protect)
+    }
+
+    /// Writes the code that the program needs for what was taken over.
+    pub(super) async fn write_code(
+        &self,
+        context: &Context,
+        subject: &Subject,
+        options: &Options,
+    ) -> Outcome {
+        let Some(place) = &self.code else { return Ok(()) };
+        let resolved = self.resolved(subject)?;
+        let urns: Vec<Urn> = resolved.urns();
+        let recorded = subject.backend.store().snapshot(&subject.stack, At::Current).await?;
+        let manager = options.show_secrets.then(|| context.snapshot_secrets(&subject.stack, &recorded));
+        let names: BTreeMap<Urn, String> = resolved.names;
+        let declared = code::declarations(&recorded.snapshot, &urns, &names, manager.as_ref())?;
+        let runtime = subject.project.runtime.as_ref().map(|runtime| runtime.name.as_str());
+        let text = if declared.is_empty() { Some(String::new()) } else { code::write(runtime, &declared) };
+        let Some(text) = text else {
+            let runtime = runtime.unwrap_or_default();
+            terminal::note(format!("There is no code to show for programs of the runtime `{runtime}`."));
+            return write_to(place, "");
+        };
+        if text.is_empty() {
+            return write_to(place, "");
+        }
+        if matches!(place, Code::Stdout) {
+            terminal::note(
+                "Please copy the following code into your Pulumi application. Not doing so\n\
+                 will cause Pulumi to report that an update will happen on the next update command.\n",
+            );
+            if self.protect {
+                terminal::note(
+                    "Please note that the imported resources are marked as protected. To destroy them\n\
+                     you will need to remove the `protect` option and run `drystone up` *before*\n\
+                     the destroy will take effect.\n",
+                );
+            }
+        }
+        if declared.iter().any(code::Declaration::hides_secrets) {
+            terminal::warning("secrets are shown as [secret] in the code; `--show-secrets` shows them");
+        }
+        write_to(place, &text)
+    }
+}
+
+fn write_to(place: &Code, text: &str) -> Outcome {
+    match place {
+        Code::Stdout => {
+            terminal::data(text);
+            Ok(())
+        }
+        Code::File(path) => std::fs::write(path, text).map_err(|error| {
+            Failure::configuration(format!("could not open output file: {}: {error}", path.display()))
+                .hint("the resources were taken over; `drystone stack export` shows them")
+        }),
+    }
+}
