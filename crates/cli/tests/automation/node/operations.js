@@ -172,3 +172,28 @@ test("the program runs for refresh and destroy when asked to", async () => {
   assert.equal(runs, 3);
   assert.deepEqual(world.names(), []);
 });
+
+test("what exists is imported, with the code that the program needs", async () => {
+  const { stack, world, urn } = await inline(items({ a: { name: "one", size: 3, options: { protect: true } } }));
+  for (const name of ["one", "two", "three"]) world.appear(name, { size: 3 });
+  const type = "ledger:index:Item";
+
+  const one = await stack.import({ message: "mine now", resources: [{ type, name: "a", id: "one" }] });
+  assert.deepEqual([one.summary.kind, one.summary.message], ["resource-import", "mine now"]);
+  assert.deepEqual(one.summary.resourceChanges, { create: 1, import: 1 });
+  assert.match(one.generatedCode, /const a = new ledger\.Item\("a", \{\n {4}name: "one",\n {4}size: 3,\n\}, \{\n {4}protect: true,/);
+  assert.deepEqual(await recorded(stack), ["a"]);
+  assert.deepEqual((await stack.up({ expectNoChanges: true })).summary.resourceChanges, { same: 2 });
+
+  const rest = [
+    { type, name: "b", id: "two", parent: "a" },
+    { type: "shop:index:Group", name: "group", component: true },
+    { type, name: "c", id: "three", parent: "group" },
+  ];
+  const more = await stack.import({ resources: rest, nameTable: { a: urn("a") }, protect: false, generateCode: false });
+  assert.equal(more.generatedCode, "");
+  assert.deepEqual(await recorded(stack), ["a", "b", "c"]);
+  await assert.rejects(stack.import({ resources: [{ type, name: "a", id: "two" }], generateCode: false }), /already exists/);
+  assert.equal((await stack.up()).summary.resourceChanges.delete, 3);
+  assert.deepEqual(world.names(), ["one"]);
+});

@@ -32,6 +32,11 @@ class World {
     const lines = fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim().split("\n") : [];
     return lines.map((line) => JSON.parse(line)).filter((call) => call.method === method);
   }
+  /** Something that no program made. */
+  appear(name, inputs) {
+    const object = { id: name, urn: "", inputs: { ...inputs, name }, secrets: [], serial: 7 };
+    fs.writeFileSync(path.join(this.folder, "objects", `${name}.json`), JSON.stringify(object));
+  }
   tamper(name, inputs) {
     const file = path.join(this.folder, "objects", `${name}.json`);
     const object = JSON.parse(fs.readFileSync(file, "utf8"));

@@ -175,7 +175,6 @@ test("what a project depends on is installed", async () => {
 const LEFT_OUT = {
   addEnvironments: "Pulumi Cloud", listEnvironments: "Pulumi Cloud", removeEnvironment: "Pulumi Cloud",
   orgGetDefault: "Pulumi Cloud", orgSetDefault: "Pulumi Cloud", checkRemoteSupport: "Pulumi Cloud", remoteArgs: "Pulumi Cloud",
-  import: "a command to come",
 };
 const INTERNAL = ["constructor", "setupEventLog", "readLines", "checkInlineSupport", "createBaseOptions", "run", "runPulumiCmd"];
 

@@ -138,6 +138,35 @@ class Operations(unittest.TestCase):
         stack.destroy(run_program=True)
         self.assertEqual(len(runs), 3)
 
+    def test_what_exists_is_imported_with_the_code_that_the_program_needs(self):
+        shop = Shop(items(a={"name": "one", "size": 3, "protect": True}))
+        stack, world = shop.stack, shop.world
+        for name in ["one", "two", "three"]:
+            world.appear(name, size=3)
+        kind = "ledger:index:Item"
+
+        one = stack.import_resources(message="mine now", resources=[{"type": kind, "name": "a", "id": "one"}])
+        self.assertEqual((one.summary.kind, one.summary.message), ("resource-import", "mine now"))
+        self.assertEqual(one.summary.resource_changes, {"create": 1, "import": 1})
+        code = 'a = ledger.Item("a",\n    name="one",\n    size=3,\n    opts=pulumi.ResourceOptions(protect=True))'
+        self.assertIn(code, one.generated_code)
+        self.assertEqual(shop.recorded(), ["a"])
+        self.assertEqual(stack.up(expect_no_changes=True).summary.resource_changes, {"same": 2})
+
+        rest = [
+            {"type": kind, "name": "b", "id": "two", "parent": "a"},
+            {"type": "shop:index:Group", "name": "group", "component": True},
+            {"type": kind, "name": "c", "id": "three", "parent": "group"},
+        ]
+        names = {"a": shop.urn("a")}
+        more = stack.import_resources(resources=rest, name_table=names, protect=False, generate_code=False)
+        self.assertEqual(more.generated_code, "")
+        self.assertEqual(shop.recorded(), ["a", "b", "c"])
+        with self.assertRaisesRegex(CommandError, "already exists"):
+            stack.import_resources(resources=[{"type": kind, "name": "a", "id": "two"}], generate_code=False)
+        self.assertEqual(stack.up().summary.resource_changes["delete"], 3)
+        self.assertEqual(world.names(), ["one"])
+
 
 if __name__ == "__main__":
     unittest.main()

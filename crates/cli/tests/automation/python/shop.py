@@ -37,6 +37,11 @@ class World:
         lines = file.read_text().splitlines() if file.exists() else []
         return [call for call in map(json.loads, lines) if call["method"] == method]
 
+    def appear(self, name, **inputs):
+        """Something that no program made."""
+        thing = {"id": name, "urn": "", "inputs": {**inputs, "name": name}, "secrets": [], "serial": 7}
+        (self.folder / "objects" / f"{name}.json").write_text(json.dumps(thing))
+
     def tamper(self, name, **inputs):
         file = self.folder / "objects" / f"{name}.json"
         thing = json.loads(file.read_text())

@@ -108,7 +108,16 @@ impl ImportFile {
             return Err(fail(&format!("it has {length} bytes, more than {LARGEST}")));
         }
         let text = std::fs::read(path).map_err(|error| fail(&error))?;
-        serde_json::from_slice(&text).map_err(|error| fail(&error))
+        let mut json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| fail(&error))?;
+        // Programs that write such files say of what they leave out that it is null.
+        if let Some(members) = json.as_object_mut() {
+            members.retain(|_, member| !member.is_null());
+            let listed = members.get_mut("resources").and_then(serde_json::Value::as_array_mut);
+            for members in listed.into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
+                members.retain(|_, member| !member.is_null());
+            }
+        }
+        serde_json::from_value(json).map_err(|error| fail(&error))
     }
 
     /// A list of one.
