@@ -14,7 +14,7 @@ use crate::{
     CancelLevel, Cancellation, Diagnostic, Event, EventSink, JournalError, Op, Options, Provider,
     ProviderError, Run, RunInfo, Severity, StepEvent, Surroundings,
 };
-use drystone_model::{Extension, Snapshot, Urn, Value, is_provider_type};
+use drystone_model::{Extension, Snapshot, Urn, Value, is_default_provider, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -332,9 +332,4 @@ fn reads_anew(event: &StepEvent) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether a URN is that of a default provider.
-pub(crate) fn is_default_provider(urn: &Urn) -> bool {
-    is_provider_type(urn.type_token()) && (urn.name() == "default" || urn.name().starts_with("default_"))
 }

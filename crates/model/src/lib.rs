@@ -31,7 +31,7 @@ pub use repair::{Change, Remaining, Repair, repair};
 pub use resource::{Operation, OperationKind, Properties, Resource, StackFrame};
 pub use short_name::ShortName;
 pub use snapshot::{Extension, IntegrityErrorRecord, Manifest, Metadata, SecretsProvider, Snapshot, Snippet};
-pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_provider_type};
+pub use urn::{ProviderReference, ROOT_STACK_TYPE, Urn, UrnError, is_default_provider, is_provider_type};
 /// The text that stands for a secret wherever values are shown.
 pub use value::MASK as SECRET_MASK;
 pub use value::{

@@ -201,6 +201,12 @@ pub fn is_provider_type(type_token: &str) -> bool {
     type_token.strip_prefix("pulumi:providers:").is_some_and(|package| !package.is_empty())
 }
 
+/// Whether a URN is that of a default provider.
+#[must_use]
+pub fn is_default_provider(urn: &Urn) -> bool {
+    is_provider_type(urn.type_token()) && (urn.name() == "default" || urn.name().starts_with("default_"))
+}
+
 /// A reference to a provider resource: its URN and id, written `<urn>::<id>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProviderReference {

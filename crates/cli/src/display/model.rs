@@ -5,7 +5,7 @@ use super::text::strip_sequences;
 use super::values::Secrets;
 use super::words::Kind;
 use drystone_engine::{Diagnostic, Event, Op, PropertyMap, Severity, StepEvent, Summary};
-use drystone_model::{ROOT_STACK_TYPE, Urn, is_provider_type};
+use drystone_model::{ROOT_STACK_TYPE, Urn, is_default_provider};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
@@ -157,11 +157,6 @@ impl Row {
 /// Whether a resource is the stack itself.
 pub(super) fn is_stack(urn: &Urn) -> bool {
     urn.qualified_type() == ROOT_STACK_TYPE
-}
-
-/// Whether a resource is a provider that was made because the program named none.
-pub(super) fn is_default_provider(urn: &Urn) -> bool {
-    is_provider_type(urn.type_token()) && (urn.name() == "default" || urn.name().starts_with("default_"))
 }
 
 /// What an event was about.

@@ -177,7 +177,7 @@ impl Case {
     }
 
     /// Writes a file beside the program.
-    pub(crate) fn file(self, name: &'static str, text: impl ToString) -> Self {
+    pub(crate) fn file(self, name: &'static str, text: &impl ToString) -> Self {
         self.with(Step::File { name, text: text.to_string() })
     }
 

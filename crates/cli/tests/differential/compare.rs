@@ -150,6 +150,7 @@ fn compare(case: &'static str, stock: &Observed, ours: &Observed) -> Vec<Differe
         ("preview", &stock.preview, &ours.preview),
         ("order of changes", &stock_order, &our_calls.order),
         ("world", &stock.world, &ours.world),
+        ("list", &stock.list, &ours.list),
     ] {
         descend(&mut vec![what.to_owned()], theirs, ours, &mut report);
     }
@@ -268,7 +269,7 @@ mod tests {
             })
             .collect();
         let (command, printed) = ("up".to_owned(), String::new());
-        Observed { command, code: 0, printed, state, preview, calls, world: json!({}) }
+        Observed { command, code: 0, printed, state, preview, calls, world: json!({}), list: Value::Null }
     }
 
     const FIRST: &str = "0a1b2c3d-0000-4000-8000-000000000001";

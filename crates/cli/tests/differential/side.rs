@@ -25,6 +25,8 @@ pub(crate) struct Observed {
     pub(crate) calls: Vec<Value>,
     /// What exists in the world.
     pub(crate) world: Value,
+    /// The list of resources that it left beside the program, where there is one.
+    pub(crate) list: Value,
 }
 
 /// A CLI under test in a folder of its own.
@@ -243,6 +245,11 @@ impl Side {
         stdout.into_owned()
     }
 
+    fn list(&self) -> Value {
+        let text = fs::read(self.folder.join("project/list.json"));
+        text.ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or(Value::Null)
+    }
+
     fn run(&mut self, arguments: &[String], ending: Ending) -> Observed {
         let mut command = match self.language {
             Language::Yaml => self.command("pulumi", &complete(arguments)),
@@ -283,6 +290,7 @@ impl Side {
             preview,
             calls: self.new_calls(),
             world: self.world(),
+            list: self.list(),
         }
     }
 

@@ -141,7 +141,13 @@ async fn preview_shown(
     let report = start(context, request, subject, parts, &display).await?;
     let shown = display.close(view::closing(request.kind, &report, None))?;
     match report.ending {
-        Ending::Succeeded => Ok((report, shown)),
+        Ending::Succeeded => {
+            let as_expected = !request.expect_no_changes || changes(&report) == 0;
+            if let Some(listing) = request.listing.as_ref().filter(|_| as_expected) {
+                listing.write(&manager)?;
+            }
+            Ok((report, shown))
+        }
         Ending::Cancelled => Err(Failure::new(ExitCode::Cancelled, "preview cancelled")),
         Ending::Failed => {
             Err(Failure::new(ExitCode::Resource, format!("the preview of {} failed", subject.shown()))

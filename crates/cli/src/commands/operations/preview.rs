@@ -3,10 +3,13 @@
 use super::flags::{
     CommonFlags, DebuggerFlags, PolicyFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later,
 };
+use super::import::Listing;
 use super::request::{Kind, Request};
 use crate::context::Context;
 use crate::report::Outcome;
 use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Show what `up` would do, and change nothing.
 ///
@@ -32,9 +35,9 @@ pub(crate) struct PreviewArgs {
     /// Not available yet: write a plan
     #[arg(long, value_name = "FILE", hide = true)]
     save_plan: Option<String>,
-    /// Not available yet: write what `import` would take
-    #[arg(long, value_name = "FILE", hide = true)]
-    import_file: Option<String>,
+    /// Write what would be created to this file, for `import` to take over instead
+    #[arg(long, value_name = "FILE")]
+    import_file: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyFlags,
     #[command(flatten)]
@@ -59,14 +62,11 @@ impl PreviewArgs {
             self.save_plan.is_some(),
             "leave it out; `--json` gives every step to a script",
         )?;
-        later(
-            "--import-file",
-            self.import_file.is_some(),
-            "leave it out; `--json` lists what would be created",
-        )?;
         self.replace.apply(&self.common.targets, &mut options);
         options.ignore_protect = self.protect.ignore_protect;
+        let listing = self.import_file.map(|path| Arc::new(Listing::new(context.environment.resolve(&path))));
         Ok(Request {
+            listing,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,
             new_stack: Some("default".to_owned()),

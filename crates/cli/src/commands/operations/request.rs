@@ -1,11 +1,12 @@
 //! What the command line asks for, whichever command it was.
 
 use super::flags::{ApprovalFlags, CommonFlags, ConfigFlags, DisplayFlags, RunFlags};
-use super::import::Importing;
+use super::import::{Importing, Listing};
 use super::pending::PendingFlags;
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
 use drystone_engine::{Operation, Options};
+use std::sync::Arc;
 
 /// One operation on one stack.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(super) struct Request {
     pub(super) exclude_protected: bool,
     /// Remove the stack once nothing is left.
     pub(super) remove: bool,
+    /// Lists what a preview would create, for an import.
+    pub(super) listing: Option<Arc<Listing>>,
     /// What an import takes over.
     pub(super) importing: Option<Importing>,
 }
@@ -49,6 +52,7 @@ impl Request {
             pending: PendingFlags::default(),
             exclude_protected: false,
             remove: false,
+            listing: None,
             importing: None,
         }
     }

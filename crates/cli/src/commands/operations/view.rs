@@ -1,6 +1,7 @@
 //! How an operation is shown, by what the command line says.
 
 use super::event_stream;
+use super::import::Heard;
 use super::request::{Kind, Request};
 use super::subject::Subject;
 use crate::backend::is_true;
@@ -13,7 +14,14 @@ use std::sync::Arc;
 
 /// Takes what happens to a display. What is for finding faults goes nowhere unless somebody looks for some.
 pub(super) fn events(display: &Display, request: &Request) -> Arc<dyn EventSink> {
-    if request.display.debug { display.events() } else { Arc::new(WithoutDebug(display.events())) }
+    let shown: Arc<dyn EventSink> = match request.display.debug {
+        true => display.events(),
+        false => Arc::new(WithoutDebug(display.events())),
+    };
+    match &request.listing {
+        Some(listing) => Arc::new(Heard { by: Arc::clone(listing), next: shown }),
+        None => shown,
+    }
 }
 
 struct WithoutDebug(Arc<dyn EventSink>);

@@ -2,9 +2,10 @@
 
 use super::event::{done_as, message, prefix};
 use super::state::{StackProperties, preview_state};
-use crate::display::model::{is_default_provider, is_stack};
+use crate::display::model::is_stack;
 use crate::display::tree::Show;
 use drystone_engine::{Event, Op, Operation, Severity, StepEvent, Summary};
+use drystone_model::is_default_provider;
 use drystone_model::{Properties, Resource, Urn};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};

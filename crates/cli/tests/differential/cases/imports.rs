@@ -87,4 +87,18 @@ cases! {
     a_refresh_and_an_up_after_an_import: of_items(&["b | value: v"]).appear("one", json!({ "value": "one" })).up()
         .import(&[ITEM, "a", "one"]).tamper("one", "value", json!("w")).refresh()
         .items(&["a | name: one, value: one | protect: true", "b | value: v"]).preview().up();
+    a_program_is_written_as_a_list: yaml("
+resources:
+  west: { type: 'pulumi:providers:ledger' }
+  a: { type: ledger:Item, properties: { value: v }, options: { provider: '${west}' } }
+  b: { type: ledger:Item, properties: { value: v }, options: { parent: '${a}' } }
+  c: { type: ledger:Item, name: a, properties: { value: v }, options: { parent: '${b}' } }
+").run(&["preview", "--import-file", "list.json"]);
+    a_part_of_a_program_is_written_as_a_list: of_items(&["a | value: v"]).up()
+        .program("
+resources:
+  a: { type: ledger:Item, properties: { value: v } }
+  b: { type: ledger:Item, properties: { value: v }, options: { parent: '${a}', version: 1.0.0 } }
+").run(&["preview", "--import-file", "list.json"]).up().run(&["preview", "--import-file", "list.json"]);
+    a_preview_that_fails_writes_no_list: of_items(&["a | size: -1 | import: nobody"]).fails(&["preview", "--import-file", "list.json", "--expect-no-changes"]);
 }

@@ -21,6 +21,7 @@ pub(crate) struct ImportFile {
     /// What the stack has already, by the names that the list uses.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) name_table: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) resources: Vec<Listed>,
     /// How providers are configured that the stack does not have, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -52,22 +53,22 @@ pub(crate) struct Listed {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) remote: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    inputs: Option<Members>,
+    pub(super) inputs: Option<Members>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    outputs: Option<Members>,
+    pub(super) outputs: Option<Members>,
     /// What the stack calls it, where that is another name.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) logical_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parameterization: Option<ListedParameterization>,
+    pub(super) parameterization: Option<ListedParameterization>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    extension: Option<ListedExtension>,
+    pub(super) extension: Option<ListedExtension>,
 }
 
 /// The plugin that a package is made of.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ListedParameterization {
+pub(crate) struct ListedParameterization {
     plugin_name: String,
     plugin_version: String,
     value: String,
@@ -76,7 +77,7 @@ struct ListedParameterization {
 /// What a plugin is extended by.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
-struct ListedExtension {
+pub(crate) struct ListedExtension {
     name: String,
     version: String,
     value: String,

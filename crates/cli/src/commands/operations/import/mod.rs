@@ -2,9 +2,11 @@
 
 mod code;
 mod file;
+mod listing;
 
-pub(super) use file::ImportFile;
+pub(super) use listing::{Heard, Listing};
 
+use self::file::ImportFile;
 use super::flags::{ApprovalFlags, CommonFlags, DisplayFlags, RunFlags, later, switch};
 use super::request::{Kind, Mode, Request};
 use super::subject::Subject;
