@@ -8,6 +8,7 @@ mod demo;
 mod identity;
 mod install;
 mod missing;
+mod new;
 mod operations;
 mod plugin;
 mod stack;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Config(config::ConfigArgs),
     /// End the update that is running on a stack
     Cancel(cancel::CancelArgs),
+    New(Box<new::NewArgs>),
     /// Install what the project depends on
     Install(install::InstallArgs),
     /// Install, list and remove plugins
@@ -78,6 +80,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::State(args) => state::run(context, args).await,
         Command::Config(args) => config::run(context, args).await,
         Command::Cancel(args) => cancel::run(context, args).await,
+        Command::New(args) => new::run(context, *args).await,
         Command::Install(args) => install::run(context, &args).await,
         Command::Plugin(args) => plugin::run(context, args).await,
         Command::Login(args) => identity::login(context, &args).await,

@@ -1,0 +1,5 @@
+"use strict";
+
+const pulumi = require("@pulumi/pulumi");
+
+exports.greeting = `Hello from ${pulumi.getStack()}`;
