@@ -156,7 +156,15 @@ impl Outcome {
         let mut wrongs = Vec::new();
         for answer in self.answers.iter().filter(|answer| answer.result == Registration::Done) {
             let is_it = |resource: &&Resource| !resource.delete && resource.urn == answer.urn;
-            let held = snapshot.resources.iter().find(is_it);
+            // One that the operation was not about is told under the name that it had, which its parent's may change.
+            let left = |resource: &&Resource| {
+                let (one, other) = (&resource.urn, &answer.urn);
+                !resource.delete
+                    && resource.id == answer.id
+                    && (one.name(), one.type_token()) == (other.name(), other.type_token())
+            };
+            let mut live = snapshot.resources.iter();
+            let held = live.clone().find(is_it).or_else(|| live.find(left).filter(|_| !answer.id.is_empty()));
             if answer.unknown || held.is_some_and(|held| !held.custom) {
                 continue;
             }

@@ -29,6 +29,8 @@ struct Inner {
     begun: BTreeMap<i64, (OperationKind, Urn)>,
     /// Ids of states that said, at any time, that the thing is left behind or goes with another.
     retained: BTreeSet<String>,
+    /// What the stack manages, by name and id.
+    owned: BTreeSet<(Urn, String)>,
     lost: bool,
     wrongs: Vec<String>,
     said: Vec<String>,
@@ -53,12 +55,15 @@ impl CheckedJournal {
     ) -> Self {
         let retained = base.resources.iter().filter(|resource| left_behind(resource));
         let retained = retained.map(|resource| resource.id.clone()).collect();
+        let owned = base.resources.iter().filter(|resource| !resource.external);
+        let owned = owned.map(|resource| (resource.urn.clone(), resource.id.clone())).collect();
         let inner = Inner {
             replayer: Replayer::new(base),
             rng,
             entries: 0,
             begun: BTreeMap::new(),
             retained,
+            owned,
             lost: false,
             wrongs: Vec::new(),
             said: Vec::new(),
@@ -137,6 +142,15 @@ impl Inner {
         let written = entry.new_snapshot.iter().flat_map(|snapshot| &snapshot.resources);
         let retained = entry.state.iter().chain(written).filter(|state| left_behind(state));
         self.retained.extend(retained.map(|state| state.id.clone()));
+        for state in &entry.state {
+            let owned = (state.urn.clone(), state.id.clone());
+            if !state.external {
+                self.owned.insert(owned);
+            } else if self.owned.contains(&owned) {
+                // From now on it is only read: it is given back to whoever made it.
+                self.retained.insert(owned.1);
+            }
+        }
         let (changes, number) = (entry.kind != Kind::Begin, self.entries);
         if let Err(refused) = self.replayer.add(entry) {
             self.wrongs.push(format!("entry {number} was refused: {refused}"));

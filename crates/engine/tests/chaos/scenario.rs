@@ -402,7 +402,15 @@ impl Scenario {
 
     /// There is nothing to do.
     fn expect_quiet(&mut self, label: &str, stack: &mut Stack, options: &Options) -> Verdict<Outcome> {
-        let before = stack.essence();
+        // What is only read is the outside's: the run before may have deleted a thing that this one finds anew there.
+        let own = |(state, things): Essence| -> Essence {
+            let shown = |text: String| match text.contains("external=true") {
+                true => text.split(" outputs=").next().unwrap_or_default().to_owned(),
+                false => text,
+            };
+            (state.into_iter().map(shown).collect(), things)
+        };
+        let before = own(stack.essence());
         let outcome = self.operate(label, stack, options, &Faults::default())?;
         self.expect_success(label, &outcome)?;
         let quiet = |op: Op| matches!(op, Op::Same | Op::Read | Op::Refresh);
@@ -415,7 +423,7 @@ impl Scenario {
         if !loud.is_empty() {
             return Err(format!("{label}: it does not converge: {loud:#?}"));
         }
-        let after = stack.essence();
+        let after = own(stack.essence());
         if after != before {
             let changed = differences(&before, &after);
             return Err(format!("{label}: nothing was done, and the state changed: {changed}"));

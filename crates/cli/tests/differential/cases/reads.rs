@@ -30,6 +30,8 @@ cases! {
         .items(&["a | value: own", "b | value: v"]).preview().up();
     an_owned_one_becomes_read: of_items(&["a | name: mine, value: v"]).up()
         .program("resources:\n  a: { type: ledger:Item, get: { id: mine } }\n").preview().up().destroy();
+    an_owned_one_becomes_read_while_all_is_destroyed: of_items(&["a | name: mine, value: v"]).up()
+        .program("resources:\n  a: { type: ledger:Item, get: { id: mine } }\n").run(&["destroy", "--run-program"]);
     a_resource_is_imported: of_items(&["a | name: there, value: v | import: there"])
         .appear("there", json!({ "value": "v" })).preview().up()
         .items(&["a | name: there, value: v"]).up().items(&["a | name: there, value: w"]).up().destroy();
