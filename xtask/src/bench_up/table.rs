@@ -107,6 +107,25 @@ impl Table {
         let one = |engine| self.find(Shape::Flat, 1, Step::Up, engine).map(|cost| cost.wall.as_secs_f64());
         let wall = one(Engine::Ours).zip(one(Engine::StockUnsafe)).map(|(ours, stock)| ours / stock);
         goal("wall time of a one-resource up", wall, 0.5, "");
+        let steps = [
+            (Step::Up, "an up"),
+            (Step::Unchanged, "an unchanged up"),
+            (Step::Preview, "a preview"),
+            (Step::Destroy, "a destroy"),
+        ];
+        for (step, name) in steps {
+            goal(&format!("growth of CPU of {name} beyond 1,000"), self.exponent(step, cpu), 1.1, "");
+        }
+        let bytes = self.exponent(Step::Up, |cost| cost.written as f64);
+        goal("growth of bytes of an up beyond 1,000", bytes, 1.1, "");
         text
+    }
+
+    /// How ours grows from 1,000 flat resources to the most that were measured.
+    fn exponent(&self, step: Step, of: fn(&Cost) -> f64) -> Option<f64> {
+        let ours = |cell: &&Cell| (cell.shape, cell.step, cell.engine) == (Shape::Flat, step, Engine::Ours);
+        let most = self.0.iter().filter(ours).max_by_key(|cell| cell.size).filter(|cell| cell.size > 1000)?;
+        let before = self.find(Shape::Flat, 1000, step, Engine::Ours)?;
+        Some((of(&most.cost) / of(before)).ln() / (most.size as f64 / 1000.0).ln())
     }
 }
