@@ -214,6 +214,11 @@ impl Model {
             }
             Event::StepFailed(step) => Touched::Ended(self.step(step, Phase::Failed(step.duration)), step.op),
             Event::Diagnostic(diagnostic) => self.message(diagnostic),
+            Event::Debugging(debugging) => {
+                let message = format!("Waiting for a debugger to attach ({})...", debugging.message);
+                let (urn, severity) = (Urn::default(), Severity::Info);
+                self.message(&Diagnostic { urn, message, severity, stream: 0, ephemeral: false })
+            }
             Event::Summary(summary) => {
                 self.summary = Some(summary.clone());
                 Touched::Nothing

@@ -23,8 +23,19 @@ pub enum Event {
     StepFailed(StepEvent),
     /// Something to read.
     Diagnostic(Diagnostic),
+    /// Something waits for a debugger.
+    Debugging(Debugging),
     /// The end.
     Summary(Summary),
+}
+
+/// What waits for a debugger, and how it is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Debugging {
+    /// How an editor attaches, in the form of its launch configurations.
+    pub config: serde_json::Value,
+    /// Where it waits, as the end of a sentence.
+    pub message: String,
 }
 
 /// A step of one resource.

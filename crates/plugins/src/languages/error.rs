@@ -30,6 +30,12 @@ pub enum LanguageError {
         /// What it must be.
         expected: &'static str,
     },
+    /// A debugger has no place to wait at.
+    #[error("the program cannot wait for a debugger: {source}")]
+    Debugger {
+        /// Why.
+        source: io::Error,
+    },
     /// A program that is needed is not on the PATH.
     #[error("could not find {} on the $PATH", programs.join(" or "))]
     NotOnPath {

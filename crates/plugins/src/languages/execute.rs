@@ -15,10 +15,21 @@ pub(super) enum Ran {
 
 /// Runs a process to its end and delivers what it prints. Dropping the future kills it.
 pub(super) async fn execute(
+    command: Command,
+    input: Option<Vec<u8>>,
+    sink: &LineSink,
+    cancelled: impl Future<Output = ()>,
+) -> Result<Ran, LanguageError> {
+    execute_known(command, input, sink, cancelled, |_| {}).await
+}
+
+/// The same, for somebody who wants to know the process.
+pub(super) async fn execute_known(
     mut command: Command,
     input: Option<Vec<u8>>,
     sink: &LineSink,
     cancelled: impl Future<Output = ()>,
+    started: impl FnOnce(u32),
 ) -> Result<Ran, LanguageError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let spawned = match input {
@@ -29,6 +40,7 @@ pub(super) async fn execute(
         }
     };
     let (group, stdout, stderr) = spawned.map_err(|source| LanguageError::Spawn { program, source })?;
+    started(group.id());
     let readers = [
         tokio::spawn(forward(BufReader::new(stdout), Stream::Stdout, sink.clone())),
         tokio::spawn(forward(BufReader::new(stderr), Stream::Stderr, sink.clone())),

@@ -324,6 +324,7 @@ fn wire_request(request: &RunRequest) -> WireRequest {
         monitor_address: request.monitor_address.clone(),
         loader_target: request.loader_address.clone().unwrap_or_default(),
         info: Some(info(program)),
+        attach_debugger: request.debugger.is_some(),
         ..WireRequest::default()
     }
 }

@@ -3,6 +3,7 @@
 //! Node.js, Bun and Python are started here directly. Every other language has a plugin `pulumi-language-<name>` that
 //! runs programs on our behalf ([`LanguageHost`]); so have inline programs of the Automation API.
 
+mod debugger;
 mod error;
 mod execute;
 mod host;
@@ -19,4 +20,4 @@ pub use host::{LanguageHost, RequiredPackages};
 pub use launch::Language;
 pub use plugins::{PluginError, PluginHost, PluginSink, StartedPlugin};
 pub use program::Program;
-pub use request::{Outcome, RunRequest};
+pub use request::{DebuggerSink, Outcome, RunRequest};

@@ -3,7 +3,8 @@
 mod install;
 mod locate;
 
-use super::execute::{Ran, execute};
+use super::debugger::NodeDebugger;
+use super::execute::{Ran, execute_known};
 use super::{LanguageError, Outcome, Program, RunRequest, options};
 use crate::process::{Exit, Line, LineSink};
 use crate::search::on_path;
@@ -63,10 +64,19 @@ impl Node {
         request: &RunRequest,
         cancelled: impl Future<Output = ()>,
     ) -> Result<Outcome, LanguageError> {
-        let (command, input) = self.program_command(request).await?;
+        let debugger = request.debugger.as_ref().filter(|_| self.flavour == Flavour::Node);
+        let debugger =
+            debugger.map(|sink| Ok::<_, LanguageError>((NodeDebugger::new()?, sink))).transpose()?;
+        let waits = debugger.as_ref().map(|(debugger, _)| debugger.arguments());
+        let (command, input) = self.program_command(request, waits.as_ref()).await?;
+        let started = |process| {
+            if let Some((debugger, sink)) = &debugger {
+                debugger.tell(process, sink);
+            }
+        };
         let is_out_of_memory = Arc::new(AtomicBool::new(false));
         let sink = watching_memory(self.sink.clone(), is_out_of_memory.clone());
-        let exit = match execute(command, input, &sink, cancelled).await? {
+        let exit = match execute_known(command, input, &sink, cancelled, started).await? {
             Ran::Exited(exit) => exit,
             Ran::Cancelled => return Ok(Outcome::Cancelled),
         };
@@ -90,15 +100,17 @@ impl Node {
     async fn program_command(
         &self,
         request: &RunRequest,
+        waits: Option<&[String; 2]>,
     ) -> Result<(Command, Option<Vec<u8>>), LanguageError> {
         let program = &request.program;
         // SDKs of all ages know the older form of keys.
         let older = |key: &Key| format!("{}:config:{}", key.namespace(), key.name());
         let variables = request.config_variables(older);
-        let preloaded: &[&str] = if variables.are_long() { &["--import", PRELOADED] } else { &[] };
+        let mut preloaded = if variables.are_long() { vec!["--import", PRELOADED] } else { Vec::new() };
+        preloaded.extend(waits.into_iter().flatten().map(String::as_str));
         let overridden = self.environment.filled_variable("PULUMI_LANGUAGE_NODEJS_RUN_PATH");
         let module = overridden.as_deref().unwrap_or("@pulumi/pulumi/cmd/run");
-        let mut command = self.script(program, module, Before::Script, preloaded).await?;
+        let mut command = self.script(program, module, Before::Script, &preloaded).await?;
         command.current_dir(&program.directory);
         command.args(["--monitor", &request.monitor_address, "--engine", &request.engine_address]);
         for (flag, value) in [

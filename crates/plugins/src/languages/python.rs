@@ -5,7 +5,8 @@ mod install;
 mod plugin;
 mod toolchain;
 
-use super::execute::{Ran, execute};
+use super::debugger::PythonDebugger;
+use super::execute::{Ran, execute, output_of};
 use super::node::BAILED;
 use super::{LanguageError, Outcome, Program, RunRequest};
 use crate::process::{Exit, Line, LineSink};
@@ -55,10 +56,31 @@ impl Python {
         if let Err(message) = checked {
             return Ok(Outcome::Failed { message });
         }
-        let (command, input) = self.program_command(&interpreter, request);
+        let debugger = match &request.debugger {
+            None => None,
+            Some(_) if !self.has_debugger(&interpreter).await => {
+                let message = "debugpy is not installed; add it to what the program depends on and run \
+                               `drystone install`";
+                return Ok(Outcome::Failed { message: message.to_owned() });
+            }
+            Some(sink) => Some((PythonDebugger::new()?, sink)),
+        };
+        let waits = debugger.as_ref().map(|(debugger, _)| debugger.arguments()).unwrap_or_default();
+        let (command, input) = self.program_command(&interpreter, request, &waits);
         let lacks_sdk = Arc::new(AtomicBool::new(false));
         let sink = without_no_sdk(self.sink.clone(), lacks_sdk.clone());
-        let exit = match execute(command, input, &sink, cancelled).await? {
+        let running = execute(command, input, &sink, cancelled);
+        let telling = async {
+            if let Some((debugger, sink)) = &debugger {
+                debugger.tell_when_ready(sink).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        let ran = tokio::select! {
+            ran = running => ran?,
+            () = telling => Ran::Cancelled,
+        };
+        let exit = match ran {
             Ran::Exited(exit) => exit,
             Ran::Cancelled => return Ok(Outcome::Cancelled),
         };
@@ -76,7 +98,12 @@ impl Python {
     }
 
     /// The command of a program, and what it is to read from its input.
-    fn program_command(&self, interpreter: &Interpreter, request: &RunRequest) -> (Command, Option<Vec<u8>>) {
+    fn program_command(
+        &self,
+        interpreter: &Interpreter,
+        request: &RunRequest,
+        waits: &[String],
+    ) -> (Command, Option<Vec<u8>>) {
         let program = &request.program;
         let settings = json!({
             "monitor": request.monitor_address,
@@ -90,9 +117,16 @@ impl Python {
         });
         let mut command = self.command(interpreter);
         command.current_dir(&program.directory);
+        command.args(waits);
         command.args(["-c", RUNNER, &settings.to_string(), &program.entry_point]).args(&request.args);
         let input = request.config_variables(ToString::to_string).give(&mut command);
         (command, input)
+    }
+
+    async fn has_debugger(&self, interpreter: &Interpreter) -> bool {
+        let mut command = self.command(interpreter);
+        command.args(["-c", "import debugpy"]);
+        output_of(command).await.is_ok()
     }
 
     /// The command of a provider that the program carries within itself.

@@ -1,10 +1,12 @@
 //! What a program is told, and how it ended.
 
 use super::Program;
+use drystone_engine::Debugging;
 use drystone_workspace::config::Key;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::process::Command;
+use std::sync::Arc;
 
 /// What a program is told.
 #[derive(Clone)]
@@ -33,7 +35,12 @@ pub struct RunRequest {
     pub parallel: u32,
     /// Arguments of the program.
     pub args: Vec<String>,
+    /// Who is told how to attach a debugger, which the program then waits for.
+    pub debugger: Option<DebuggerSink>,
 }
+
+/// Hears how a debugger is attached.
+pub type DebuggerSink = Arc<dyn Fn(Debugging) + Send + Sync>;
 
 /// Without the configuration, which has secrets (S17).
 impl fmt::Debug for RunRequest {

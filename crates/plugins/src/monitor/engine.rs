@@ -3,7 +3,7 @@
 use super::refusal::Refusal;
 use super::service::{Service, answer};
 use crate::proto::pulumirpc as rpc;
-use drystone_engine::{Diagnostic, Event, Severity};
+use drystone_engine::{Debugging, Diagnostic, Event, Severity};
 use drystone_model::Urn;
 use rpc::engine_server::Engine;
 use semver::{Version, VersionReq};
@@ -57,13 +57,9 @@ impl Engine for Service {
         request: Request<rpc::StartDebuggingRequest>,
     ) -> Result<Response<()>, Status> {
         let call = self.trace.begin("/pulumirpc.Engine/StartDebugging", request.get_ref());
-        self.tell(Diagnostic {
-            urn: Urn::default(),
-            message: request.into_inner().message,
-            severity: Severity::Info,
-            stream: 0,
-            ephemeral: false,
-        });
+        let rpc::StartDebuggingRequest { config, message } = request.into_inner();
+        let config = config.and_then(|config| config.to_json().ok()).unwrap_or_default();
+        self.settings.events.send(Event::Debugging(Debugging { config: config.into(), message }));
         answer(call, Ok(()))
     }
 

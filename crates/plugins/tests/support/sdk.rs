@@ -86,6 +86,7 @@ impl Written {
             dry_run: false,
             parallel: 4,
             args: Vec::new(),
+            debugger: None,
         }
     }
 }

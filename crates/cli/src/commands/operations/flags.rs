@@ -377,19 +377,36 @@ impl PolicyFlags {
 
 /// Asks for a debugger.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Running")]
 pub(super) struct DebuggerFlags {
-    /// Not available yet: wait for a debugger
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "program", value_name = "WHAT", hide = true)]
+    /// Let the program wait for a debugger, and say how to attach it
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "program", value_name = "WHAT",
+          value_delimiter = ',')]
     attach_debugger: Vec<String>,
 }
 
 impl DebuggerFlags {
-    pub(super) fn refuse(&self) -> Outcome {
-        if self.attach_debugger.is_empty() {
-            return Ok(());
+    /// Whether the program is to wait, or why what is asked for cannot be had.
+    pub(super) fn program_waits(&self) -> Outcome<bool> {
+        let mut waits = false;
+        for what in &self.attach_debugger {
+            match what.as_str() {
+                "program" | "all" => waits = true,
+                what if what == "plugins" || what.starts_with("plugin:") => {
+                    return Err(Failure::configuration(format!(
+                        "`--attach-debugger={what}`: plugins cannot wait for a debugger yet"
+                    ))
+                    .hint(
+                        "start the plugin under the debugger and name it in PULUMI_DEBUG_PROVIDERS=NAME:PORT",
+                    ));
+                }
+                what => {
+                    return Err(Failure::configuration(format!("`--attach-debugger={what}` makes no sense"))
+                        .hint("it takes `program` or `all`"));
+                }
+            }
         }
-        Err(Failure::configuration("`--attach-debugger` is not part of this version yet")
-            .hint("start the provider under the debugger and name it in PULUMI_DEBUG_PROVIDERS=NAME:PORT"))
+        Ok(waits)
     }
 }
 

@@ -51,7 +51,6 @@ impl PreviewArgs {
     pub(super) fn request(self, context: &Context) -> Outcome<Request> {
         let mut options = self.common.options(context)?;
         self.policy.refuse()?;
-        self.debugger.refuse()?;
         later(
             "preview URL",
             self.url.is_some(),
@@ -66,6 +65,7 @@ impl PreviewArgs {
         options.ignore_protect = self.protect.ignore_protect;
         let listing = self.import_file.map(|path| Arc::new(Listing::new(context.environment.resolve(&path))));
         Ok(Request {
+            program_waits: self.debugger.program_waits()?,
             listing,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,

@@ -30,6 +30,8 @@ pub(super) struct Request {
     pub(super) exclude_protected: bool,
     /// Remove the stack once nothing is left.
     pub(super) remove: bool,
+    /// Whether the program waits for a debugger.
+    pub(super) program_waits: bool,
     /// Lists what a preview would create, for an import.
     pub(super) listing: Option<Arc<Listing>>,
     /// What an import takes over.
@@ -52,6 +54,7 @@ impl Request {
             pending: PendingFlags::default(),
             exclude_protected: false,
             remove: false,
+            program_waits: false,
             listing: None,
             importing: None,
         }

@@ -14,7 +14,8 @@ use drystone_engine::{
 };
 use drystone_model::{ROOT_STACK_TYPE, Urn};
 use drystone_plugins::languages::{
-    Language, LanguageError, Outcome as Ended, PluginHost, PluginSink, Program as ProgramPlace, RunRequest,
+    DebuggerSink, Language, LanguageError, Outcome as Ended, PluginHost, PluginSink, Program as ProgramPlace,
+    RunRequest,
 };
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Deadlines, Line, LineSink, Stream};
@@ -96,6 +97,7 @@ impl Session {
                 config: config(subject),
                 dry_run: options.dry_run,
                 parallel: u32::try_from(options.parallel).unwrap_or(u32::MAX),
+                waits: request.program_waits,
                 cancellation: cancellation.clone(),
             })
         });
@@ -320,6 +322,8 @@ struct LanguageProgram {
     config: (BTreeMap<Key, String>, BTreeSet<Key>),
     dry_run: bool,
     parallel: u32,
+    /// Whether it waits for a debugger.
+    waits: bool,
     cancellation: Cancellation,
 }
 
@@ -351,6 +355,10 @@ impl LanguageProgram {
             dry_run: self.dry_run,
             parallel: self.parallel,
             args: Vec::new(),
+            debugger: self.waits.then(|| {
+                let events = Arc::clone(&self.events);
+                Arc::new(move |debugging| events.send(Event::Debugging(debugging))) as DebuggerSink
+            }),
         }
     }
 }

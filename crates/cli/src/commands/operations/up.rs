@@ -58,7 +58,6 @@ impl UpArgs {
     pub(super) fn request(self, context: &Context) -> Outcome<Request> {
         let mut options = self.common.options(context)?;
         self.policy.refuse()?;
-        self.debugger.refuse()?;
         later(
             "up TEMPLATE",
             self.template.is_some(),
@@ -70,6 +69,7 @@ impl UpArgs {
         options.continue_on_error = self.failures.goes_on(context)?;
         options.ignore_protect = self.protect.ignore_protect;
         Ok(Request {
+            program_waits: self.debugger.program_waits()?,
             mode: Mode::of(context, self.approval, false)?,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,

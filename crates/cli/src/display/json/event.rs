@@ -38,6 +38,8 @@ enum Shape<'e> {
     Diagnostic(DiagnosticShape<'e>),
     #[serde(rename = "summaryEvent")]
     Summary(SummaryShape),
+    #[serde(rename = "startDebuggingEvent")]
+    Debugging { config: &'e serde_json::Value },
 }
 
 #[derive(Serialize)]
@@ -150,6 +152,7 @@ pub(in crate::display) fn event_line(
                 steps: ended,
             }),
             Event::Diagnostic(diagnostic) => Shape::Diagnostic(diagnostic_shape(diagnostic)),
+            Event::Debugging(debugging) => Shape::Debugging { config: &debugging.config },
             Event::Summary(summary) => Shape::Summary(summary_shape(summary, cancelled)),
         },
     )

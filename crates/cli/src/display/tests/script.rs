@@ -152,7 +152,7 @@ impl Script {
                     step.planning = true;
                 }
                 Event::Summary(summary) => summary.dry_run = true,
-                Event::Diagnostic(_) => {}
+                Event::Diagnostic(_) | Event::Debugging(_) => {}
             }
         }
         self
