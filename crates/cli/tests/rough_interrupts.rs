@@ -81,6 +81,17 @@ fn the_second_signal_ends_a_hanging_provider_at_once() {
 
 #[test]
 #[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s05_operations_that_were_given_up_are_named_at_the_end() {
+    let mut site = changed();
+    let running = site.run_into("update item-00001 hang", "up");
+    let (ended, _) = interrupted(running, 2);
+    assert_eq!(ended.code, 8, "{ended:#?}");
+    assert!(ended.stderr.contains("interrupted while updating: bench:index:Item item-00001"), "{ended:#?}");
+    assert_eq!(site.known().pending, [("updating".to_owned(), "item-00001".to_owned())]);
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
 fn a_plugin_that_does_not_come_up_does_not_hold_up_a_run_that_is_to_stop() {
     for times in [1, 2] {
         let mut site = Site::new(TWO);

@@ -197,7 +197,11 @@ async fn execute(context: &Context, request: &Request, subject: &mut Subject) ->
         if stale && settled && !report.recorded { Some(without_stale(subject).await?) } else { None };
     let committed = commit(request, record, lease, &report, cleared).await?;
     display.close(view::closing(request.kind, &report, Some(&committed)))?;
-    finish(request, subject, &report, &committed)?;
+    let open = match report.ending {
+        Ending::Succeeded => Vec::new(),
+        _ => open_operations(subject).await?,
+    };
+    finish(request, subject, &report, &committed, &open)?;
     Ok(report)
 }
 
@@ -354,8 +358,33 @@ async fn commit(
     Ok(committed)
 }
 
+/// The operations whose end nobody knows, in words.
+async fn open_operations(subject: &Subject) -> Outcome<Vec<String>> {
+    const MOST: usize = 5;
+    let snapshot = subject.backend.store().snapshot(&subject.stack, At::Current).await?.snapshot;
+    let pending = &snapshot.pending_operations;
+    let mut open: Vec<String> = pending
+        .iter()
+        .take(MOST)
+        .map(|operation| {
+            let urn = &operation.resource.urn;
+            format!("interrupted while {}: {} {}", operation.kind.as_str(), urn.type_token(), urn.name())
+        })
+        .collect();
+    if pending.len() > MOST {
+        open.push(format!("and {} more: `drystone state ops list` has them all", pending.len() - MOST));
+    }
+    Ok(open)
+}
+
 /// Says what an operation that did not succeed left, and what to do next.
-fn finish(request: &Request, subject: &Subject, report: &Report, committed: &Committed) -> Outcome {
+fn finish(
+    request: &Request,
+    subject: &Subject,
+    report: &Report,
+    committed: &Committed,
+    open: &[String],
+) -> Outcome {
     for violation in &committed.violations {
         terminal::warning(violation);
     }
@@ -364,17 +393,18 @@ fn finish(request: &Request, subject: &Subject, report: &Report, committed: &Com
         Some(revision) => format!("what was done is recorded as revision {revision}"),
         None => "nothing was changed".to_owned(),
     };
+    let told = |failure: Failure| open.iter().fold(failure, Failure::detail);
     match &report.ending {
         Ending::Succeeded => Ok(()),
-        Ending::Cancelled => Err(Failure::new(ExitCode::Cancelled, format!("{noun} cancelled"))
+        Ending::Cancelled => Err(told(Failure::new(ExitCode::Cancelled, format!("{noun} cancelled")))
             .hint(format!("{recorded}; run `drystone {}` again to go on", request.kind.command()))),
         Ending::Failed => {
-            Err(Failure::new(ExitCode::Resource, format!("the {noun} of {} failed", subject.shown())).hint(
-                format!(
-                    "{recorded}; mend what the messages above name and run `drystone {}` again",
-                    request.kind.command()
-                ),
-            ))
+            let failure =
+                Failure::new(ExitCode::Resource, format!("the {noun} of {} failed", subject.shown()));
+            Err(told(failure).hint(format!(
+                "{recorded}; mend what the messages above name and run `drystone {}` again",
+                request.kind.command()
+            )))
         }
         Ending::Unrecorded(reason) => Err(Failure::new(ExitCode::Unavailable, reason)),
     }
