@@ -153,6 +153,32 @@ fn what_comes_later_is_refused_by_name() {
 }
 
 #[test]
+fn what_is_no_plan_is_refused() {
+    let sandbox = sandbox();
+    let up = ["up", "-s", "dev", "--yes", "--plan"];
+    let ended = refused(&sandbox, &[&up[..], &["none.json"]].concat(), 2, "none.json` cannot be read");
+    assert!(ended.stderr.contains("hint: make one with `drystone preview --save-plan FILE`"), "{ended:#?}");
+    for text in
+        ["", "{", "[1]", "{}", "{\"manifest\": 3}", "{\"manifest\": {\"time\": \"\"}}", "\u{feff}plan"]
+    {
+        sandbox.write("plan.json", text);
+        refused(
+            &sandbox,
+            &[&up[..], &["plan.json"]].concat(),
+            2,
+            "plan.json` is not a plan, or not a whole one",
+        );
+    }
+    refused(
+        &sandbox,
+        &["up", "-s", "dev", "-f", "--strict"],
+        2,
+        "--strict cannot be used with --skip-preview",
+    );
+    refused(&sandbox, &[&up[..], &["p.json", "--config", "a=b"]].concat(), 2, "cannot be used with");
+}
+
+#[test]
 fn options_that_contradict_each_other_are_refused() {
     let sandbox = sandbox();
     for command in OPERATIONS {

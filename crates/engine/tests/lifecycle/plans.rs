@@ -5,13 +5,13 @@ mod goals;
 use crate::harness::{
     Outcome, ProgramResult, Stack, TestProvider, diff_by_keys, logging_hook, program, targets, unknown,
 };
-use drystone_dialects::pulumi::plan::PlanDocument;
+use drystone_dialects::pulumi::plan::{PlanDocument, ResourcePlanV1};
 use drystone_dialects::pulumi::properties::SecretForm;
 use drystone_engine::{
     Alias, Checked, Op, Options, Plan, Program, PropertyMap, RefreshMode, Registered, ResourceOptions,
     Severity,
 };
-use drystone_model::{Manifest, Urn, Value};
+use drystone_model::{Computed, Json, Manifest, ResourceReference, Urn, Value};
 use drystone_secrets::{Base64, Manager, Reuse, Sealer};
 use std::sync::{Arc, Mutex};
 
@@ -491,6 +491,44 @@ fn a_secret_that_was_unknown_may_turn_out_to_be_nothing() {
     let mut stack = Stack::new();
     let plan = stack.plan(one(vec![("key", Value::secret(unknown()))]));
     stack.up_held(&plan, one(vec![])).ok();
+}
+
+#[test]
+fn a_reference_to_what_is_not_there_yet_gets_its_id_later() {
+    let referring = || {
+        program(|p| async move {
+            let a = p.resource("pkgA:m:T", "a").register().await?;
+            let known = !a.id.is_empty() && a.id != Computed::String.sentinel();
+            let id = Some(if known { a.id.clone() } else { String::new() });
+            let to_a = ResourceReference { urn: a.urn.clone(), id, ..ResourceReference::default() };
+            let b = p.resource("pkgA:m:T", "b").input("to", Value::ResourceReference(to_a));
+            b.depends_on(&a.urn).register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::new();
+    let plan = stack.plan(referring());
+    stack.up_held(&plan, referring()).ok();
+    assert!(stack.resource("b").inputs.text().contains("a-1"), "{}", stack.resource("b").inputs.text());
+}
+
+#[test]
+fn a_stored_plan_that_says_something_else_is_refused_by_its_resource() {
+    let manager = Manager::new(drystone_model::SecretsProvider::default(), Arc::new(Base64));
+    let sealer = Arc::new(Sealer::new(&manager, Reuse::On).unwrap());
+    let good = Stack::new().plan(one(some("bar"))).store(&sealer, SecretForm::Sealed).unwrap();
+    let edits: [(fn(&mut ResourcePlanV1), &str); 4] = [
+        (|plan| plan.steps = vec!["explode".to_owned()], "`explode` is no step"),
+        (|plan| plan.seed = "AAAA".to_owned(), "a seed has 32 bytes, not 3"),
+        (|plan| plan.seed = "?".to_owned(), "the seed is not base 64"),
+        (|plan| plan.state = Some(Json::parse("[1]").unwrap()), "`state` is no object"),
+    ];
+    for (edit, says) in edits {
+        let mut bad = good.clone();
+        edit(bad.get_mut(&urn("a")).unwrap());
+        let error = Plan::restore(&bad, &sealer).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("the plan of {}: {says}", urn("a"))), "{error}");
+    }
 }
 
 #[test]

@@ -162,7 +162,7 @@ async fn preview_shown(
                     let text = plan::seal_plan(context, request, subject, base, &manager, &plan)?;
                     plan::save(request, &text)?;
                 }
-                held.to_preview(request.plan.strict.then_some(plan), &plan::state_digest(base)?);
+                held.hold_to_preview(request.plan.strict.then_some(plan), &plan::state_digest(base)?);
             }
             Ok((report, shown))
         }

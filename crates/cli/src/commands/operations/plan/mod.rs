@@ -87,7 +87,7 @@ impl Held {
     }
 
     /// Holds what follows to a preview of a state.
-    pub(super) fn to_preview(&mut self, plan: Option<Plan>, state: &str) {
+    pub(super) fn hold_to_preview(&mut self, plan: Option<Plan>, state: &str) {
         if self.file.is_none() {
             self.preview = plan.map(|plan| (Arc::new(plan), state.to_owned()));
         }

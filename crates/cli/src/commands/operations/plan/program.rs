@@ -45,6 +45,9 @@ const NAMES: [&str; 23] = [
 /// Folders of packages and of what is built.
 const SKIPPED: [&str; 6] = ["node_modules", "venv", "__pycache__", "site-packages", "target", "obj"];
 
+/// How many files a plan names.
+const NAMED: usize = 2000;
+
 /// How deep folders are looked into.
 const DEPTH: usize = 32;
 
@@ -58,7 +61,13 @@ pub(super) fn files(project: &Project, working_directory: &Path) -> Option<BTree
     if !place.directory.starts_with(&root) {
         gather(&root, &place.directory, yaml, 0, &mut found);
     }
-    Some(found)
+    Some(if found.len() > NAMED { together(&found) } else { found })
+}
+
+/// One digest for files that are too many to be named.
+fn together(files: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let lines: String = files.iter().map(|(name, digest)| format!("{digest} {name}\n")).collect();
+    BTreeMap::from([("one of many files".to_owned(), digest(lines.as_bytes()))])
 }
 
 fn gather(root: &Path, folder: &Path, yaml: bool, depth: usize, found: &mut BTreeMap<String, String>) {
@@ -105,5 +114,23 @@ mod tests {
             assert!(!is_source(name, false), "{name}");
         }
         assert!(is_source("part.yaml", true) && !is_source("Pulumi.dev.yaml", true));
+    }
+
+    #[test]
+    fn packages_and_hidden_folders_are_not_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in
+            ["index.js", "lib/deep/a.js", "node_modules/x/b.js", ".git/c.js", "env/d.py", "env/pyvenv.cfg"]
+        {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, name).unwrap();
+        }
+        let mut found = BTreeMap::new();
+        gather(folder.path(), folder.path(), false, 0, &mut found);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["index.js", "lib/deep/a.js"]);
+        let one = together(&found);
+        found.insert("index.js".to_owned(), String::new());
+        assert!(one.len() == 1 && one != together(&found));
     }
 }
