@@ -4,7 +4,7 @@ mod harness;
 mod programs;
 
 use harness::{Ended, Sandbox};
-use programs::{deeds, history, node, peer, revisions, set_program, things};
+use programs::{Running, deeds, history, node, peer, revisions, set_program, things, wait_until};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
@@ -284,6 +284,25 @@ fn without_the_passphrase_no_plan_is_opened() {
     sandbox.set("PULUMI_CONFIG_PASSPHRASE", "wrong horse");
     let up = sandbox.drystone(&["up", "--yes", "--plan", PLAN]);
     assert_eq!(up.code, 3, "{up:#?}");
+}
+
+#[test]
+#[ignore = "needs the Node.js SDK: run by cargo xtask test"]
+fn s5_a_plan_over_what_a_dead_run_left_is_for_the_state_that_is_recovered() {
+    let sandbox = planned();
+    set_program(
+        &sandbox,
+        &json!({ "things": [{ "name": "a" }, { "name": "b" }, { "name": "c", "takes": 60_000 }] }),
+    );
+    let running = Running::start(&sandbox, &["up", "--skip-preview"]);
+    wait_until("the creation of c", || deeds(&sandbox).contains(&"begin c".to_owned()));
+    running.signal("KILL");
+    running.end();
+    set_program(&sandbox, &json!({ "things": [{ "name": "a" }, { "name": "b" }, { "name": "d" }] }));
+    sandbox.ok(&["preview", "--save-plan", PLAN]);
+    let up = sandbox.drystone(&["up", "--yes", "--plan", PLAN]);
+    ends(&up, 0, "Updating shop/dev");
+    assert_eq!(things(&sandbox), ["a", "b", "d"]);
 }
 
 /// A plan as the stock CLI would write it.

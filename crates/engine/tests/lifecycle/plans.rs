@@ -514,10 +514,11 @@ fn a_reference_to_what_is_not_there_yet_gets_its_id_later() {
 
 #[test]
 fn a_stored_plan_that_says_something_else_is_refused_by_its_resource() {
+    type Edit = fn(&mut ResourcePlanV1);
     let manager = Manager::new(drystone_model::SecretsProvider::default(), Arc::new(Base64));
     let sealer = Arc::new(Sealer::new(&manager, Reuse::On).unwrap());
     let good = Stack::new().plan(one(some("bar"))).store(&sealer, SecretForm::Sealed).unwrap();
-    let edits: [(fn(&mut ResourcePlanV1), &str); 4] = [
+    let edits: [(Edit, &str); 4] = [
         (|plan| plan.steps = vec!["explode".to_owned()], "`explode` is no step"),
         (|plan| plan.seed = "AAAA".to_owned(), "a seed has 32 bytes, not 3"),
         (|plan| plan.seed = "?".to_owned(), "the seed is not base 64"),
