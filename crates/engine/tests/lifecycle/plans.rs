@@ -8,11 +8,13 @@ use crate::harness::{
 use drystone_dialects::pulumi::plan::{PlanDocument, ResourcePlanV1};
 use drystone_dialects::pulumi::properties::SecretForm;
 use drystone_engine::{
-    Alias, Checked, Op, Options, Plan, Program, PropertyMap, RefreshMode, Registered, ResourceOptions,
-    Severity,
+    Alias, Checked, Ending, Op, Options, Plan, Program, PropertyMap, RefreshMode, Registered,
+    ResourceOptions, Severity,
 };
 use drystone_model::{Computed, Json, Manifest, ResourceReference, Urn, Value};
 use drystone_secrets::{Base64, Manager, Reuse, Sealer};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use std::sync::{Arc, Mutex};
 
 fn urn(name: &str) -> Urn {
@@ -631,4 +633,77 @@ fn a_resource_that_changes_its_name_keeps_its_plan() {
         stack.up_held(&plan, named("new", "baz")).ok();
         assert_eq!(stack.names(), ["shop-dev", "new"]);
     }
+}
+
+/// A program made up from a seed: some of five resources, each with a size, a kind and perhaps what it depends on.
+fn made_up(rng: &mut ChaCha8Rng) -> Vec<(&'static str, i64, i64, bool)> {
+    let names = ["r1", "r2", "r3", "r4", "r5"];
+    let all = names.map(|name| {
+        let there = rng.random_range(0..100) < 70;
+        (there, (name, rng.random_range(0..2), rng.random_range(0..2), rng.random_range(0..2) == 0))
+    });
+    all.into_iter().filter(|(there, _)| *there).map(|(_, resource)| resource).collect()
+}
+
+fn running(resources: Vec<(&'static str, i64, i64, bool)>) -> Arc<dyn Program> {
+    program(move |p| {
+        let resources = resources.clone();
+        async move {
+            let mut before: Option<Registered> = None;
+            for (name, size, kind, follows) in resources {
+                let mut resource = p.resource("pkgA:m:T", name).input("size", size).input("kind", kind);
+                if let Some(before) = before.as_ref().filter(|_| follows) {
+                    resource = resource.input_from("of", before, "kind");
+                }
+                before = Some(resource.register().await?);
+            }
+            Ok(())
+        }
+    })
+}
+
+#[test]
+fn whatever_the_program_became_nothing_is_done_that_was_not_planned() {
+    let (mut held, mut stopped) = (0, 0);
+    for seed in 0..600 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let provider = match rng.random_range(0..2) {
+            0 => TestProvider::replacing_on(["kind", "of"]),
+            _ => TestProvider::deleting_before_replacing_on(["kind", "of"]),
+        };
+        let mut stack = Stack::with_provider("pkgA", provider);
+        stack.up(running(made_up(&mut rng))).ok();
+        let wanted = made_up(&mut rng);
+        let plan = stack.plan(running(wanted.clone()));
+        let became = if seed % 4 == 0 { wanted.clone() } else { made_up(&mut rng) };
+        stack.calls("pkgA");
+        let outcome = stack.up_held(&plan, running(became.clone()));
+        if became == wanted {
+            outcome.ok();
+            held += 1;
+        } else {
+            stopped += usize::from(outcome.report.ending == Ending::Failed);
+        }
+        for call in stack.calls("pkgA") {
+            let name = call.urn.name();
+            let planned = ops(&plan, name);
+            let allowed: &[Op] = match call.method {
+                "create" => &[Op::Create, Op::CreateReplacement],
+                "update" => &[Op::Update, Op::Replace],
+                "delete" => &[Op::Delete, Op::DeleteReplaced],
+                _ => continue,
+            };
+            let what = format!("seed {seed}: {} {name} against {planned:?}", call.method);
+            assert!(planned.iter().any(|op| allowed.contains(op)), "{what}");
+            if call.method != "delete" {
+                let (_, size, kind, _) = wanted.iter().find(|(wanted, ..)| *wanted == name).unwrap();
+                assert_eq!(
+                    (&call.inputs["size"], &call.inputs["kind"]),
+                    (&(*size).into(), &(*kind).into()),
+                    "{what}"
+                );
+            }
+        }
+    }
+    assert!(held > 100 && stopped > 300, "{held} held, {stopped} stopped");
 }
