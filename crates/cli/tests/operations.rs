@@ -142,17 +142,40 @@ fn what_only_pulumi_cloud_does_is_refused_by_name() {
 fn what_comes_later_is_refused_by_name() {
     let sandbox = sandbox();
     for (arguments, says) in [
-        (vec!["up", "--yes", "--plan", "p.json"], "`--plan` is not part of this version yet"),
-        (vec!["up", "--yes", "--strict"], "`--strict` is not part of this version yet"),
         (vec!["up", "--yes", "--policy-pack", "p"], "policy packs are not part of this version yet"),
         (vec!["up", "--yes", "aws-typescript"], "`up TEMPLATE` is not part of this version yet"),
-        (vec!["preview", "--save-plan", "p.json"], "`--save-plan` is not part of this version yet"),
         (vec!["preview", "--policy-pack-config", "c.json"], "policy packs are not part of this version yet"),
     ] {
         let arguments = [&arguments[..], &["-s", "dev"]].concat();
         let ended = refused(&sandbox, &arguments, 2, says);
         assert!(ended.stderr.contains("hint: "), "{ended:#?}");
     }
+}
+
+#[test]
+fn what_is_no_plan_is_refused() {
+    let sandbox = sandbox();
+    let up = ["up", "-s", "dev", "--yes", "--plan"];
+    let ended = refused(&sandbox, &[&up[..], &["none.json"]].concat(), 2, "none.json` cannot be read");
+    assert!(ended.stderr.contains("hint: make one with `drystone preview --save-plan FILE`"), "{ended:#?}");
+    for text in
+        ["", "{", "[1]", "{}", "{\"manifest\": 3}", "{\"manifest\": {\"time\": \"\"}}", "\u{feff}plan"]
+    {
+        sandbox.write("plan.json", text);
+        refused(
+            &sandbox,
+            &[&up[..], &["plan.json"]].concat(),
+            2,
+            "plan.json` is not a plan, or not a whole one",
+        );
+    }
+    refused(
+        &sandbox,
+        &["up", "-s", "dev", "-f", "--strict"],
+        2,
+        "--strict cannot be used with --skip-preview",
+    );
+    refused(&sandbox, &[&up[..], &["p.json", "--config", "a=b"]].concat(), 2, "cannot be used with");
 }
 
 #[test]

@@ -29,7 +29,8 @@ pub async fn run(run: Run) -> Report {
         succeeded: ending == Ending::Succeeded,
     };
     deployment.send(Event::Summary(summary));
-    Report { ending, changes: deployment.changes(), recorded: deployment.recorder.changed() }
+    let plan = deployment.ledger.take().filter(|_| ending == Ending::Succeeded);
+    Report { ending, changes: deployment.changes(), recorded: deployment.recorder.changed(), plan }
 }
 
 impl Deployment {

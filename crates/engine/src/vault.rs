@@ -116,7 +116,7 @@ impl Vault {
         Ok(Sealed { resource, byte_strings })
     }
 
-    fn seal_map(&self, place: &str, values: &PropertyMap) -> Result<Properties, String> {
+    pub(crate) fn seal_map(&self, place: &str, values: &PropertyMap) -> Result<Properties, String> {
         let plain = |value: &Value| !value.contains_secrets() && !holds_outputs(value);
         if values.values().all(plain) {
             return encode_properties(values, SecretForm::Sealed).map_err(|error| error.to_string());
@@ -131,6 +131,18 @@ impl Vault {
             .map_err(|error| error.to_string())?;
         let Value::Object(values) = object else { return Ok(Properties::default()) };
         encode_properties(&values, SecretForm::Sealed).map_err(|error| error.to_string())
+    }
+
+    /// Opens properties in their stored form.
+    pub(crate) fn open_stored(&self, place: &str, stored: &Properties) -> Result<PropertyMap, String> {
+        let values = decode_properties(stored).map_err(|error| error.to_string())?;
+        if !values.values().any(Value::contains_secrets) {
+            return Ok(values);
+        }
+        let mut object = Value::Object(values);
+        let opened = self.sealer.open_values(&SecretText, &mut [(place, &mut object)]);
+        opened.map_err(|error| error.to_string())?;
+        Ok(object.as_object_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// Hands the values of a resource out with their places.

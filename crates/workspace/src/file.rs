@@ -99,6 +99,11 @@ pub(crate) fn write(path: &Path, text: &str, new: Access) -> Result<(), FileErro
     replace(&target, text, new).map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
+/// The same for a file that its owner alone may read.
+pub fn write_private(path: &Path, text: &str) -> Result<(), FileError> {
+    write(path, text, Access::Private)
+}
+
 /// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {

@@ -14,6 +14,6 @@ mod value;
 mod yaml;
 
 pub use environment::{Environment, NoHome};
-pub use file::FileError;
+pub use file::{FileError, write_private};
 pub use value::Value;
 pub use yaml::Location;

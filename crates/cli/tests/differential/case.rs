@@ -47,6 +47,8 @@ pub(crate) enum Step {
     Store { resources: Value, pending: Value },
     /// A file is written beside the program.
     File { name: &'static str, text: String },
+    /// What only ours adds to the plan is taken out of it.
+    Unseal,
     /// A variable is set for the next command.
     Variable { name: String, value: String },
     /// A command is run, and what it left is compared.
@@ -60,6 +62,12 @@ pub(crate) struct Case {
     pub(crate) ledger: Ledger,
     pub(crate) steps: Vec<Step>,
 }
+
+/// The plan of a case, in the project's folder.
+pub(crate) const PLAN: &str = "plan.json";
+
+/// Lets ours take plans that it cannot tell the origin of.
+const UNSEALED: &str = "DRYSTONE_UNSEALED_PLANS";
 
 /// The resource of type Item that has a name and no parent but the stack.
 pub(crate) fn item(name: &str) -> String {
@@ -184,6 +192,31 @@ impl Case {
     /// Sets a variable for the next command.
     pub(crate) fn variable(self, name: &str, value: &str) -> Self {
         self.with(Step::Variable { name: name.to_owned(), value: value.to_owned() })
+    }
+
+    /// Saves a plan of what an update would do, as the stock CLI knows plans.
+    pub(crate) fn plan(self) -> Self {
+        self.plan_with(&[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn plan_with(self, options: &[&str]) -> Self {
+        self.run(&[&["preview", "--save-plan", PLAN], options].concat()).with(Step::Unseal)
+    }
+
+    /// Runs `up`, held to the plan.
+    pub(crate) fn up_planned(self) -> Self {
+        self.up_planned_with(&[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn up_planned_with(self, options: &[&str]) -> Self {
+        self.variable(UNSEALED, "true").run(&[&["up", "--plan", PLAN], options].concat())
+    }
+
+    /// Runs `up`, which the plan must stop.
+    pub(crate) fn up_stopped(self) -> Self {
+        self.variable(UNSEALED, "true").fails(&["up", "--plan", PLAN])
     }
 
     /// Runs a command that must succeed.

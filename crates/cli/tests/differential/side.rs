@@ -1,6 +1,6 @@
 //! One CLI with a project, a backend, a home and a world of its own.
 
-use crate::case::{Case, Ending, Language, Ledger, Step};
+use crate::case::{Case, Ending, Language, Ledger, PLAN, Step};
 use crate::normal;
 use serde_json::{Value, json};
 use std::fs;
@@ -166,10 +166,24 @@ impl Side {
                 fs::write(path, stored.to_string()).unwrap();
             }
             Step::File { name, text } => self.write(&format!("project/{name}"), text),
+            Step::Unseal => self.unseal(),
             Step::Variable { name, value } => self.variables.push((name.clone(), value.clone())),
             Step::Run { arguments, ending } => return Some(self.run(arguments, *ending)),
         }
         None
+    }
+
+    /// Takes out of the plan what only ours adds.
+    fn unseal(&self) {
+        let path = self.folder.join("project").join(PLAN);
+        let mut plan: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        plan.as_object_mut().unwrap().remove("drystone");
+        for resource in plan["resourcePlans"].as_object_mut().unwrap().values_mut() {
+            if let Some(goal) = resource["goal"].as_object_mut() {
+                goal.remove("drystone");
+            }
+        }
+        fs::write(path, plan.to_string()).unwrap();
     }
 
     fn object(&self, id: &str) -> PathBuf {

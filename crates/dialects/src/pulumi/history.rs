@@ -88,7 +88,7 @@ impl StackTags {
     }
 }
 
-fn read_record<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, ReadError> {
+pub(super) fn read_record<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, ReadError> {
     let original = read::checked_text(bytes)?;
     let record = serde_json::from_str(original).map_err(|error| ReadError::from_json(original, &error))?;
     if text::is_compact(bytes) {

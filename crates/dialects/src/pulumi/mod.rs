@@ -14,6 +14,7 @@ mod error;
 mod features;
 pub mod history;
 mod peek;
+pub mod plan;
 pub mod properties;
 mod read;
 mod scan;

@@ -1,7 +1,8 @@
 //! What an operation is asked to do.
 
-use crate::{Import, Targets};
+use crate::{Import, Plan, Targets};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What is done to the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,6 +65,10 @@ pub struct Options {
     pub import_pending_creates: BTreeMap<String, String>,
     /// Forget operations that were under way when an earlier run died.
     pub clear_pending_creates: bool,
+    /// What the operation is held to.
+    pub plan: Option<Arc<Plan>>,
+    /// Make a plan of what is done.
+    pub make_plan: bool,
     /// Show secrets in messages.
     pub show_secrets: bool,
     /// What an import takes over.

@@ -1,7 +1,8 @@
 //! One operation on a stack, whole.
 
 use crate::{
-    Cancellation, ConfigValue, EventSink, Journal, Op, Options, Plugins, Program, StackReader, Surroundings,
+    Cancellation, ConfigValue, EventSink, Journal, Op, Options, Plan, Plugins, Program, StackReader,
+    Surroundings,
 };
 use drystone_model::Snapshot;
 use drystone_secrets::Sealer;
@@ -59,6 +60,8 @@ pub struct Report {
     pub changes: BTreeMap<Op, usize>,
     /// Whether anything was journaled that the snapshot does not hold yet.
     pub recorded: bool,
+    /// The plan that was asked for, when it ended well.
+    pub plan: Option<Plan>,
 }
 
 /// How an operation ended.

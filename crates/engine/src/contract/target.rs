@@ -36,6 +36,11 @@ impl Targets {
         self.literals.insert(urn.as_str().to_owned());
     }
 
+    /// Everything that was named, in no particular order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.literals().chain(self.patterns.iter().map(String::as_str))
+    }
+
     /// The URNs that were named literally.
     pub fn literals(&self) -> impl Iterator<Item = &str> {
         self.literals.iter().map(String::as_str)

@@ -17,6 +17,18 @@ pub(crate) struct Delete {
     pub(crate) reason: Reason,
 }
 
+impl Delete {
+    /// The kind of the step.
+    pub(crate) fn op(&self) -> Op {
+        match (self.old.record().external, self.reason != Reason::Unwanted) {
+            (false, false) => Op::Delete,
+            (false, true) => Op::DeleteReplaced,
+            (true, false) => Op::Discard,
+            (true, true) => Op::DiscardReplaced,
+        }
+    }
+}
+
 /// Why a resource is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
@@ -30,18 +42,13 @@ pub(crate) enum Reason {
 
 impl Deployment {
     pub(crate) async fn delete(self: &Arc<Self>, step: Delete) -> StepResult<()> {
+        let op = step.op();
         let Delete { old, reason } = step;
         let state = match old.state(&self.vault) {
             Ok(state) => state,
             Err(message) => return Err(self.fail(old.urn(), message).into()),
         };
         let replacing = reason != Reason::Unwanted;
-        let op = match (state.record.external, replacing) {
-            (false, false) => Op::Delete,
-            (false, true) => Op::DeleteReplaced,
-            (true, false) => Op::Discard,
-            (true, true) => Op::DiscardReplaced,
-        };
         let running = self.start(op, Some(&old), None, Causes::default()).await?;
         let sides = Sides { old: Some(&state), new: None, applied: false };
         if let Err(message) = self.run_hooks(HookMoment::BeforeDelete, sides).await {

@@ -155,6 +155,9 @@ impl Running<'_> {
 
     /// Tells people that it ended well.
     pub(crate) fn done(mut self, new: Option<Arc<State>>) {
+        if let Some(new) = &new {
+            self.deployment.ledger.expect_outputs(&new.record.urn, &new.outputs);
+        }
         self.event.new = new;
         self.event.duration = self.elapsed();
         self.deployment.count(&self.event);

@@ -31,6 +31,7 @@ impl Deployment {
         let mut state = (*known.state(&self.vault).map_err(|message| self.fail(urn, message))?).clone();
         state.outputs = outputs;
         super::protect_outputs(self, &mut state);
+        self.admit_outputs(urn, &state.outputs)?;
         let state = Arc::new(state);
         let mut resource = None;
         if self.recorder.is_recording() {

@@ -5,7 +5,7 @@ use crate::deployment::{Deployment, Stopped};
 use crate::execute::{Delete, DeleteReason, StepFailure};
 use crate::known::{Known, Place};
 use crate::world::{Decision, World};
-use crate::{Operation, Severity, Targets};
+use crate::{Op, Operation, Severity, Targets};
 use drystone_model::{Operation as Interrupted, OperationKind, ProviderReference, Urn};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,6 +15,17 @@ use std::sync::Arc;
 struct Going {
     known: Arc<Known>,
     how: How,
+}
+
+impl Going {
+    /// The step that it takes.
+    fn step(&self) -> (Urn, Op) {
+        let op = match self.how {
+            How::Delete(reason) => Delete { old: Arc::clone(&self.known), reason }.op(),
+            How::Forget => Op::RemovePendingReplace,
+        };
+        (self.known.urn().clone(), op)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +39,9 @@ impl Deployment {
     /// Deletes everything that has to go, each after all that depends on it.
     pub(crate) async fn delete_the_rest(self: &Arc<Self>) -> Result<(), Stopped> {
         let (going, staying) = self.find_going().await?;
+        let kept = staying.iter().map(|known| (known.urn().clone(), Op::Same));
+        let steps: Vec<(Urn, Op)> = kept.chain(going.iter().map(Going::step)).collect();
+        self.admit_rest(&steps)?;
         for known in staying {
             if let Err(StepFailure::Stopped) = self.leave(known).await {
                 return Err(Stopped);

@@ -8,7 +8,9 @@ use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, StepFailure, StepResult, Update};
 use crate::known::Known;
 use crate::world::{Decision, World};
-use crate::{Diff, Operation, Provider, ProviderErrorKind, RegisterRequest, Registration, Severity, State};
+use crate::{
+    Diff, Op, Operation, Provider, ProviderErrorKind, RegisterRequest, Registration, Severity, State,
+};
 use drystone_model::{Json, Resource, Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,13 +93,14 @@ impl Deployment {
             return Err(self.fail_silently().into());
         }
         let delete_before_replace = request.options.delete_before_replace;
+        let seed = self.ledger.seed(&urn).unwrap_or_else(|| self.surroundings.seed());
         let registering = Registering {
             deployment: Arc::clone(self),
             request,
             urn,
             new,
             provider: None,
-            seed: self.surroundings.seed(),
+            seed,
             naming: Naming::default(),
             delete_before_replace,
             imported: false,
@@ -191,6 +194,7 @@ impl Registering {
             world.is_deleted(&self.urn)
         };
         let replaces = old.filter(|_| !recreating);
+        self.admit_import(if replaces.is_some() { Op::ImportReplacement } else { Op::Import })?;
         let known = deployment.import(self.new.clone(), replaces.clone(), provider).await?;
         if let Some(old) = &replaces {
             let state =
@@ -246,6 +250,7 @@ impl Registering {
                 Err(Refused) => return self.invalid(),
             }
         }
+        self.admit_goal(before.as_deref(), afresh)?;
         let diff = match &before {
             Some(before) if targeted && !recreating && !was_external => {
                 match self.difference(before).await? {
@@ -275,16 +280,19 @@ impl Registering {
                 world.decide(&self.urn, Decision::Replace);
                 world.dependent_keys.get(old.urn()).cloned().unwrap_or_default()
             };
+            deployment.admit(&[(&self.urn, Op::Replace), (&self.urn, Op::CreateReplacement)])?;
             drop(deciding);
             let causes = Causes { replace_keys: keys, ..Causes::default() };
             return self.create_replacement(old, causes, false).await;
         }
         if was_external && targeted {
             deployment.world().decide(&self.urn, Decision::Create);
+            deployment.admit(&[(&self.urn, Op::CreateReplacement), (&self.urn, Op::Replace)])?;
             drop(deciding);
             return self.create_replacement(old, Causes::default(), true).await;
         }
         if !targeted {
+            deployment.admit(&[(&self.urn, Op::Same)])?;
             drop(deciding);
             return self.leave(old).await;
         }
@@ -299,6 +307,7 @@ impl Registering {
             return self.replace(old, diff, deciding).await;
         }
         if changes || !old.record().init_errors.is_empty() {
+            deployment.admit(&[(&self.urn, Op::Update)])?;
             deployment.world().decide(&self.urn, Decision::Update);
             drop(deciding);
             let Self { new, provider, .. } = self;
@@ -311,6 +320,7 @@ impl Registering {
             deployment.world().decide(&self.urn, Decision::Same);
             return Ok(done(old));
         }
+        deployment.admit(&[(&self.urn, Op::Same)])?;
         deployment.world().decide(&self.urn, Decision::Same);
         let views = deployment.world().views_of(&self.urn);
         for view in &views {
@@ -353,6 +363,7 @@ impl Registering {
     /// Makes the resource, or leaves it out when the operation is not about it.
     async fn create(self, targeted: bool) -> StepResult<Settled> {
         let deployment = Arc::clone(&self.deployment);
+        deployment.admit(&[(&self.urn, if targeted { Op::Create } else { Op::Same })])?;
         if !targeted {
             return self.skip_create().await;
         }

@@ -6,7 +6,8 @@ use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, Delete, DeleteReason, Replaced, StepResult};
 use crate::known::Known;
 use crate::world::Decision;
-use crate::{Diff, Severity};
+use crate::{Diff, Op, Severity};
+use drystone_model::Urn;
 use std::sync::Arc;
 use tokio::sync::MutexGuard;
 
@@ -47,13 +48,18 @@ impl Registering {
                 Err(Refused) => return Err(deployment.fail_silently().into()),
             }
         }
+        self.admit_replacement()?;
         let first = self.delete_before_replace.unwrap_or(diff.delete_before_replace);
         let causes = Causes::from(&diff);
         if !first && !old.record().pending_replacement {
+            deployment.admit(&[(&self.urn, Op::CreateReplacement), (&self.urn, Op::Replace)])?;
             drop(deciding);
             return self.create_replacement(old, causes, true).await;
         }
         let deletions = self.condemn(&old).await?;
+        let mut steps: Vec<(&Urn, Op)> = deletions.iter().map(|step| (step.old.urn(), step.op())).collect();
+        steps.extend([(&self.urn, Op::Replace), (&self.urn, Op::CreateReplacement)]);
+        deployment.admit(&steps)?;
         drop(deciding);
         for deletion in deletions {
             match deployment.delete(deletion).await {

@@ -22,6 +22,8 @@ pub(crate) struct Figures {
     pub(crate) by_hand: usize,
     /// Previews compared with what was done.
     pub(crate) previews: usize,
+    /// Updates held to the plan of their preview.
+    pub(crate) plans: usize,
     /// Ends after faults compared with ends without.
     pub(crate) comparisons: usize,
 }
@@ -39,6 +41,7 @@ impl Figures {
         self.pending += other.pending;
         self.by_hand += other.by_hand;
         self.previews += other.previews;
+        self.plans += other.plans;
         self.comparisons += other.comparisons;
     }
 }
@@ -49,7 +52,7 @@ impl fmt::Display for Figures {
             f,
             "{} seeds, {} runs, {} operations on the world, {} journal entries verified, {} provider faults, \
              {} crashes, {} lost leases, {} cancellations, {} pending operations settled ({} by hand), {} previews compared, \
-             {} ends compared with a run without faults",
+             {} updates held to plans, {} ends compared with a run without faults",
             self.seeds,
             self.runs,
             self.operations,
@@ -61,6 +64,7 @@ impl fmt::Display for Figures {
             self.pending,
             self.by_hand,
             self.previews,
+            self.plans,
             self.comparisons
         )
     }

@@ -14,6 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 /// What a seed found wrong.
 type Verdict<T = ()> = Result<T, String>;
@@ -352,16 +353,23 @@ impl Scenario {
         let parallel = self.rng.random_range(1..9);
         let options =
             Options { parallel, ignore_protect: true, refresh: RefreshMode::First, ..Options::default() };
+        let mut plan = None;
         let planned = if chance(&mut self.rng, 50) {
             let label = format!("{label}, preview");
-            let options = Options { dry_run: true, ..options.clone() };
+            let options = Options { dry_run: true, make_plan: true, ..options.clone() };
             let preview = self.operate(&label, stack, &options, &Faults::default())?;
             self.expect_success(&label, &preview)?;
-            (!preview.aftermath.saw_unknowns).then(|| preview.steps())
+            // Where nothing was unknown or made up, what is done is what was planned.
+            let known = !preview.aftermath.saw_unknowns;
+            let holds = known && !self.makes_names(stack);
+            plan = preview.report.as_ref().and_then(|report| report.plan.clone()).filter(|_| holds);
+            self.figures.plans += usize::from(plan.is_some());
+            known.then(|| preview.steps())
         } else {
             None
         };
-        let outcome = self.operate(label, stack, &options, &Faults::default())?;
+        let held = Options { plan: plan.map(Arc::new), ..options.clone() };
+        let outcome = self.operate(label, stack, &held, &Faults::default())?;
         self.expect_success(label, &outcome)?;
         if let Some(planned) = planned {
             self.figures.previews += 1;
@@ -398,6 +406,13 @@ impl Scenario {
             _ if refreshing => Ok(again.answered()),
             written => Err(format!("{label}: nothing changed, and {written} entries were written")),
         }
+    }
+
+    /// Whether a name may be made up that is another one each time.
+    fn makes_names(&self, stack: &Stack) -> bool {
+        let behaviours = &stack.world.behaviours;
+        let mut tokens = self.spec.declarations.iter().map(|declaration| declaration.what.type_token());
+        tokens.any(|token| behaviours.get(&token).is_some_and(|behaviour| behaviour.makes_names))
     }
 
     /// There is nothing to do.

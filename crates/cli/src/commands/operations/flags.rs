@@ -410,6 +410,13 @@ impl DebuggerFlags {
     }
 }
 
+impl DisplayFlags {
+    /// Whether scripts read what is printed.
+    pub(super) fn is_json(&self) -> bool {
+        self.json || self.output.as_deref() == Some("json")
+    }
+}
+
 impl ConfigFlags {
     /// Refuses environments, which are not here.
     pub(super) fn refuse(&self) -> Outcome {

@@ -2,6 +2,7 @@
 
 use super::confirm::{self, Answer};
 use super::journal::{LeaseJournal, NoJournal};
+use super::plan::Held;
 use super::protection::Kept;
 use super::record::OpenRecord;
 use super::request::{Kind, Mode, Request};
@@ -9,7 +10,7 @@ use super::session::Session;
 use super::signals::Signals;
 use super::stacks::BackendStacks;
 use super::subject::Subject;
-use super::{pending, protection, view};
+use super::{pending, plan, protection, view};
 use crate::commands::stack::remove::{RemoveArgs, remove};
 use crate::context::Context;
 use crate::display::{Display, Shown};
@@ -17,7 +18,7 @@ use crate::edit::{new_manifest, require_sound};
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use drystone_engine::{
-    Cancellation, Ending, Journal, Op, Options, RefreshMode, Report, Run, SystemSurroundings,
+    Cancellation, Ending, Journal, Op, Options, Plan, RefreshMode, Report, Run, SystemSurroundings,
 };
 use drystone_model::Snapshot;
 use drystone_secrets::{Manager, Reuse, Sealer};
@@ -29,6 +30,7 @@ pub(super) const ORGANIZATION: &str = "organization";
 
 /// Does what was asked for.
 pub(super) async fn run(context: &Context, request: Request) -> Outcome {
+    let mut held = Held::of(&request)?;
     let mut subject = Subject::open(context, &request).await?;
     let request = Request { options: complete(&request, &subject)?, ..request };
     let kept = if request.exclude_protected { Kept::of(&subject).await? } else { Kept::default() };
@@ -37,13 +39,13 @@ pub(super) async fn run(context: &Context, request: Request) -> Outcome {
         return Ok(());
     }
     match request.mode {
-        Mode::PreviewFirst => drop(preview(context, &request, &mut subject).await?),
-        Mode::Ask => ask(context, &request, &mut subject).await?,
+        Mode::PreviewFirst => drop(preview(context, &request, &mut subject, &mut held).await?),
+        Mode::Ask => ask(context, &request, &mut subject, &mut held).await?,
         Mode::PreviewOnly | Mode::AtOnce => {}
     }
     let ran = match request.mode {
-        Mode::PreviewOnly => preview(context, &request, &mut subject).await,
-        _ => execute(context, &request, &mut subject).await,
+        Mode::PreviewOnly => preview(context, &request, &mut subject, &mut held).await,
+        _ => execute(context, &request, &mut subject, &held).await,
     };
     if let Some(importing) = request.importing.as_ref().filter(|_| request.mode != Mode::PreviewOnly) {
         // What was taken over before a failure needs its code, too.
@@ -110,8 +112,8 @@ fn changes(report: &Report) -> usize {
 }
 
 /// Shows what would be done, and asks until the answer is yes or no.
-async fn ask(context: &Context, request: &Request, subject: &mut Subject) -> Outcome {
-    let (_, shown) = preview_shown(context, request, subject).await?;
+async fn ask(context: &Context, request: &Request, subject: &mut Subject, held: &mut Held) -> Outcome {
+    let (_, shown) = preview_shown(context, request, subject, held).await?;
     loop {
         match confirm::ask(request.kind, &subject.shown())? {
             Answer::Yes => return Ok(()),
@@ -121,8 +123,13 @@ async fn ask(context: &Context, request: &Request, subject: &mut Subject) -> Out
     }
 }
 
-async fn preview(context: &Context, request: &Request, subject: &mut Subject) -> Outcome<Report> {
-    Ok(preview_shown(context, request, subject).await?.0)
+async fn preview(
+    context: &Context,
+    request: &Request,
+    subject: &mut Subject,
+    held: &mut Held,
+) -> Outcome<Report> {
+    Ok(preview_shown(context, request, subject, held).await?.0)
 }
 
 /// Says what would be done. It takes no lease and writes nothing (S8).
@@ -130,21 +137,32 @@ async fn preview_shown(
     context: &Context,
     request: &Request,
     subject: &mut Subject,
+    held: &mut Held,
 ) -> Outcome<(Report, Shown)> {
     let mut base = subject.committed().await?;
     check_base(context, subject, &base)?;
     settle_pending(context, request, &mut base.snapshot)?;
-    let manager = subject.secrets(context, &base, true)?;
+    let manager = subject.secrets(context, &base, !request.plan.needs_secrets())?;
+    let plan = held.plan(context, request, subject, &base, &manager)?;
     let display = view::open(context, request, subject, &base, None)?;
-    let options = Options { dry_run: true, ..request.options.clone() };
+    let options =
+        Options { dry_run: true, plan, make_plan: request.plan.makes_one(), ..request.options.clone() };
+    let planned_for = request.plan.makes_one().then(|| base.clone());
     let parts = Parts { base: base.snapshot, options, manager: &manager, journal: Arc::new(NoJournal) };
-    let report = start(context, request, subject, parts, &display).await?;
+    let mut report = start(context, request, subject, parts, &display).await?;
     let shown = display.close(view::closing(request.kind, &report, None))?;
     match report.ending {
         Ending::Succeeded => {
             let as_expected = !request.expect_no_changes || changes(&report) == 0;
             if let Some(listing) = request.listing.as_ref().filter(|_| as_expected) {
                 listing.write(&manager)?;
+            }
+            if let (Some(base), Some(plan)) = (&planned_for, report.plan.take()) {
+                if request.plan.save.is_some() && as_expected {
+                    let text = plan::seal_plan(context, request, subject, base, &manager, &plan)?;
+                    plan::save(request, &text)?;
+                }
+                held.hold_to_preview(request.plan.strict.then_some(plan), &plan::state_digest(base)?);
             }
             Ok((report, shown))
         }
@@ -158,14 +176,19 @@ async fn preview_shown(
 }
 
 /// Does it, under the lease.
-async fn execute(context: &Context, request: &Request, subject: &mut Subject) -> Outcome<Report> {
+async fn execute(
+    context: &Context,
+    request: &Request,
+    subject: &mut Subject,
+    held: &Held,
+) -> Outcome<Report> {
     let lease = context.lease(&subject.backend, &subject.stack, request.kind.command()).await?;
     let base = match base_under(context, request, subject, lease.as_ref()).await {
         Ok(base) => base,
         Err(failure) => return Err(give_back(lease, failure).await),
     };
-    let prepared = prepare(context, request, subject, &base, lease.as_ref());
-    let (manager, display, record) = match prepared {
+    let prepared = prepare(context, request, subject, &base, lease.as_ref(), held);
+    let Prepared { manager, plan, display, record } = match prepared {
         Ok(prepared) => prepared,
         Err(failure) => return Err(give_back(lease, failure).await),
     };
@@ -173,7 +196,7 @@ async fn execute(context: &Context, request: &Request, subject: &mut Subject) ->
     let stale = pending::has_stale(&base.snapshot);
     let parts = Parts {
         base: with_provider(base.snapshot, &manager),
-        options: request.options.clone(),
+        options: Options { plan, ..request.options.clone() },
         manager: &manager,
         journal: Arc::clone(&journal) as Arc<dyn Journal>,
     };
@@ -265,11 +288,21 @@ fn prepare(
     subject: &mut Subject,
     base: &Recorded,
     lease: &dyn HeldLease,
-) -> Outcome<(Manager, Display, OpenRecord)> {
+    held: &Held,
+) -> Outcome<Prepared> {
     let manager = subject.secrets(context, base, false)?;
+    let plan = held.plan(context, request, subject, base, &manager)?;
     let record = OpenRecord::begin(context, request, subject)?;
     let display = view::open(context, request, subject, base, Some(lease.info()))?;
-    Ok((manager, display, record))
+    Ok(Prepared { manager, plan, display, record })
+}
+
+/// What an operation under the lease needs besides the snapshot.
+struct Prepared {
+    manager: Manager,
+    plan: Option<Arc<Plan>>,
+    display: Display,
+    record: OpenRecord,
 }
 
 /// A snapshot says what seals what is added to it.

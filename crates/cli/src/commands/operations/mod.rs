@@ -13,6 +13,7 @@ mod git;
 mod import;
 mod journal;
 mod pending;
+mod plan;
 mod preview;
 mod protection;
 mod record;

@@ -4,6 +4,7 @@ use super::flags::{
     CommonFlags, DebuggerFlags, PolicyFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later,
 };
 use super::import::Listing;
+use super::plan::{PlanUse, named};
 use super::request::{Kind, Request};
 use crate::context::Context;
 use crate::report::Outcome;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 #[command(after_help = "Examples:
   drystone preview --diff                  every change in full
   drystone preview --expect-no-changes     fail if there would be any
+  drystone preview --save-plan plan.json   for `drystone up --plan plan.json`
   drystone preview --json                  for scripts")]
 pub(crate) struct PreviewArgs {
     /// Not available: a repository for Pulumi Deployments
@@ -32,9 +34,9 @@ pub(crate) struct PreviewArgs {
     replace: ReplaceFlags,
     #[command(flatten)]
     protect: ProtectFlags,
-    /// Not available yet: write a plan
-    #[arg(long, value_name = "FILE", hide = true)]
-    save_plan: Option<String>,
+    /// Write what would be done to a file that `up --plan` can be held to
+    #[arg(long, value_name = "FILE")]
+    save_plan: Option<PathBuf>,
     /// Write what would be created to this file, for `import` to take over instead
     #[arg(long, value_name = "FILE")]
     import_file: Option<PathBuf>,
@@ -56,11 +58,6 @@ impl PreviewArgs {
             self.url.is_some(),
             "go to a project's folder and run `drystone preview` there",
         )?;
-        later(
-            "--save-plan",
-            self.save_plan.is_some(),
-            "leave it out; `--json` gives every step to a script",
-        )?;
         self.replace.apply(&self.common.targets, &mut options);
         options.ignore_protect = self.protect.ignore_protect;
         let listing = self.import_file.map(|path| Arc::new(Listing::new(context.environment.resolve(&path))));
@@ -70,6 +67,7 @@ impl PreviewArgs {
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,
             new_stack: Some("default".to_owned()),
+            plan: PlanUse { save: named(context, self.save_plan), ..PlanUse::default() },
             ..Request::new(Kind::Preview, options, self.common)
         })
     }

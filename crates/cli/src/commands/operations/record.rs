@@ -64,7 +64,7 @@ impl OpenRecord {
 }
 
 /// The configuration with its secrets sealed.
-fn config(config: &Config) -> Outcome<Json> {
+pub(super) fn config(config: &Config) -> Outcome<Json> {
     let members: serde_json::Map<String, serde_json::Value> = config
         .iter()
         .map(|(key, value)| {
@@ -102,7 +102,7 @@ fn environment(request: &Request, subject: &Subject) -> BTreeMap<String, String>
         ("pulumi.arch", arch().to_owned()),
         ("exec.kind", kind.to_owned()),
         ("exec.agent", request.run.exec_agent.clone()),
-        ("updatePlan", "false".to_owned()),
+        ("updatePlan", request.plan.is_named().to_string()),
         ("stack.environments", "[]".to_owned()),
         ("runtime.name", runtime.unwrap_or_default()),
     ];

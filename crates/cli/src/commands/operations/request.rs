@@ -3,6 +3,7 @@
 use super::flags::{ApprovalFlags, CommonFlags, ConfigFlags, DisplayFlags, RunFlags};
 use super::import::{Importing, Listing};
 use super::pending::PendingFlags;
+use super::plan::PlanUse;
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
 use drystone_engine::{Operation, Options};
@@ -26,6 +27,8 @@ pub(super) struct Request {
     pub(super) new_stack: Option<String>,
     /// What becomes of creations that were under way when an earlier run died.
     pub(super) pending: PendingFlags,
+    /// Which plan is made, and which one it is held to.
+    pub(super) plan: PlanUse,
     /// Leave protected resources and what they need.
     pub(super) exclude_protected: bool,
     /// Remove the stack once nothing is left.
@@ -52,6 +55,7 @@ impl Request {
             expect_no_changes: false,
             new_stack: None,
             pending: PendingFlags::default(),
+            plan: PlanUse::default(),
             exclude_protected: false,
             remove: false,
             program_waits: false,

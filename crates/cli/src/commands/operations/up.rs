@@ -4,10 +4,12 @@ use super::flags::{
     ApprovalFlags, CommonFlags, DebuggerFlags, FailureFlags, PolicyFlags, ProtectFlags, RefreshFlags,
     ReplaceFlags, later,
 };
+use super::plan::{PlanUse, named};
 use super::request::{Kind, Mode, Request};
 use crate::context::Context;
-use crate::report::Outcome;
+use crate::report::{Failure, Outcome};
 use clap::Args;
+use std::path::PathBuf;
 
 /// Create, change and delete resources so that they are what the program says.
 ///
@@ -17,6 +19,7 @@ use clap::Args;
 #[command(after_help = "Examples:
   drystone up                      preview, ask, then do it
   drystone up --yes                do not ask
+  drystone up --plan plan.json     do only what `drystone preview --save-plan plan.json` found
   drystone up --target '**::db'    only the resource named db
   drystone up -c size=3            set a configuration value first")]
 pub(crate) struct UpArgs {
@@ -39,11 +42,11 @@ pub(crate) struct UpArgs {
     replace: ReplaceFlags,
     #[command(flatten)]
     protect: ProtectFlags,
-    /// Not available yet: hold the update to a plan
-    #[arg(long, value_name = "FILE", hide = true)]
-    plan: Option<String>,
-    /// Not available yet: hold the update to its preview
-    #[arg(long, hide = true)]
+    /// Do only what a plan says that `preview --save-plan` wrote
+    #[arg(long, value_name = "FILE", conflicts_with = "config")]
+    plan: Option<PathBuf>,
+    /// Do only what the preview of this command says
+    #[arg(long)]
     strict: bool,
     #[command(flatten)]
     policy: PolicyFlags,
@@ -63,14 +66,20 @@ impl UpArgs {
             self.template.is_some(),
             "go to a project's folder and run `drystone up` there",
         )?;
-        later("--plan", self.plan.is_some(), "leave it out; `drystone up` shows what it would do and asks")?;
-        later("--strict", self.strict, "leave it out; `drystone up` shows what it would do and asks")?;
         self.replace.apply(&self.common.targets, &mut options);
         options.continue_on_error = self.failures.goes_on(context)?;
         options.ignore_protect = self.protect.ignore_protect;
+        let mode = Mode::of(context, self.approval, false)?;
+        if self.strict && mode == Mode::AtOnce {
+            return Err(Failure::configuration(
+                "--strict cannot be used with --skip-preview; strict requires a preview",
+            ));
+        }
+        let plan = PlanUse { save: None, hold: named(context, self.plan), strict: self.strict };
         Ok(Request {
             program_waits: self.debugger.program_waits()?,
-            mode: Mode::of(context, self.approval, false)?,
+            mode,
+            plan,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,
             new_stack: Some(self.secrets_provider),

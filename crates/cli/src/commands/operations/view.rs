@@ -69,7 +69,7 @@ fn options(context: &Context, request: &Request) -> Outcome<Options> {
     };
     Ok(Options {
         diff: flags.diff,
-        json: flags.json || flags.output.as_deref() == Some("json"),
+        json: flags.is_json(),
         // The one object is the answer of `preview`; other commands print the events of their preview, too.
         streaming_preview: request.kind != Kind::Preview
             || is_true(&context.environment, "PULUMI_ENABLE_STREAMING_JSON_PREVIEW"),

@@ -2,6 +2,7 @@
 "use strict";
 
 const assert = require("node:assert/strict");
+const path = require("node:path");
 const { test } = require("./specification.js");
 const { inline, items, recorded } = require("./shop.js");
 
@@ -90,6 +91,20 @@ test("an update is previewed as it will be", async () => {
   assert.doesNotMatch(up.stdout, /\u001b/);
   await assert.rejects(stack.preview({ program: items(BOTH), expectNoChanges: true }), /no changes were expected/);
   await assert.rejects(stack.up({ program: items({}), expectNoChanges: true }), /no changes were expected/);
+});
+
+test("an update is held to a plan", async () => {
+  const { stack, world } = await inline(items(BOTH));
+  const plan = path.join(process.cwd(), "plan.json");
+  const preview = await stack.preview({ plan });
+  assert.deepEqual(preview.changeSummary, { create: 3 });
+  const more = items({ ...BOTH, c: { size: 1, after: ["b"] } });
+  await assert.rejects(stack.up({ plan, program: more }), /create is not allowed by the plan/);
+  assert.ok(!world.names().includes("c"));
+  await stack.preview({ plan });
+  const up = await stack.up({ plan });
+  assert.equal(up.summary.environment.updatePlan, "true");
+  assert.deepEqual(world.names(), ["a", "b"]);
 });
 
 test("targets, excludes and forced replacements", async () => {

@@ -1,5 +1,6 @@
 """`up`, `preview`, `refresh` and `destroy`: their options, results, events and output."""
 
+import os
 import unittest
 
 from pulumi.automation import CommandError
@@ -81,6 +82,18 @@ class Operations(unittest.TestCase):
         self.assertNotIn("\x1b", up.stdout)
         with self.assertRaisesRegex(CommandError, "no changes were expected"):
             stack.preview(program=items(**BOTH), expect_no_changes=True)
+
+    def test_an_update_is_held_to_a_plan(self):
+        shop = Shop(items(**BOTH))
+        stack, plan = shop.stack, os.path.join(os.getcwd(), "plan.json")
+        self.assertEqual(stack.preview(plan=plan).change_summary, {"create": 3})
+        more = items(**BOTH, c={"after": ["b"]})
+        with self.assertRaisesRegex(CommandError, "create is not allowed by the plan"):
+            stack.up(plan=plan, program=more)
+        self.assertNotIn("c", shop.recorded())
+        stack.preview(plan=plan)
+        self.assertEqual(stack.up(plan=plan).summary.environment["updatePlan"], "true")
+        self.assertEqual(shop.recorded(), ["a", "b"])
 
     def test_targets_excludes_and_forced_replacements(self):
         shop = Shop(items(a={}, b={}, c={"after": ["b"]}))
