@@ -6,6 +6,7 @@ use crate::execute::views::Views;
 use crate::generate::Rules;
 use crate::known::Known;
 use crate::monitor::MonitorState;
+use crate::policies::Policies;
 use crate::recorder::Recorder;
 use crate::registry::{ProviderResources, Registry, reference_urn};
 use crate::vault::Vault;
@@ -35,6 +36,7 @@ pub(crate) struct Deployment {
     pub(crate) hooks: Hooks,
     pub(crate) monitor: MonitorState,
     pub(crate) views: Arc<Views>,
+    pub(crate) policies: Policies,
     /// What the snapshot says of extensions, by reference.
     pub(crate) extensions: BTreeMap<String, Extension>,
     /// The rules of generated names, where there are any.
@@ -103,6 +105,7 @@ impl Deployment {
                 hooks: Hooks::default(),
                 monitor: MonitorState::default(),
                 views,
+                policies: Policies::new(run.analyzers),
                 extensions: base.extensions.clone(),
                 naming: OnceLock::new(),
                 events: run.events,

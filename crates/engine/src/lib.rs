@@ -14,6 +14,7 @@ mod known;
 mod lifecycle;
 mod monitor;
 mod op;
+mod policies;
 mod recorder;
 mod registry;
 mod vault;

@@ -42,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) show_config: bool,
     /// Long values whole: `--show-full-output`.
     pub(crate) show_full_output: bool,
+    /// Each change that a policy makes: `--show-policy-remediations`.
+    pub(crate) show_policy_remediations: bool,
     /// Messages for finding faults: `--debug`.
     pub(crate) debug: bool,
     /// No stack outputs: `--suppress-outputs`.

@@ -25,6 +25,7 @@ mod invoke;
 mod options;
 mod parameterised;
 mod pending;
+mod policy;
 mod preview;
 mod protect;
 mod providers;

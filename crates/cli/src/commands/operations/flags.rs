@@ -191,9 +191,9 @@ pub(super) struct DisplayFlags {
     /// Accepted for the stock CLI's sake: there are no links
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "false", hide = true)]
     suppress_permalink: Option<String>,
-    /// Accepted for the stock CLI's sake: without policy packs there are no remediations
-    #[arg(long, hide = true)]
-    show_policy_remediations: bool,
+    /// Show each change that a policy makes
+    #[arg(long)]
+    pub(super) show_policy_remediations: bool,
 }
 
 /// How an operation goes about it.

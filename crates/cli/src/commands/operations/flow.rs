@@ -315,6 +315,7 @@ async fn start(
         journal,
         sealer: Arc::new(sealer),
         events,
+        analyzers: Vec::new(),
         stacks: Arc::new(BackendStacks::new(&subject.backend, context.keyring(), &subject.project.name)),
         surroundings: Arc::new(SystemSurroundings),
         cancellation: cancellation.clone(),

@@ -82,6 +82,7 @@ fn options(context: &Context, request: &Request) -> Outcome<Options> {
         },
         show_config: flags.show_config,
         show_full_output: flags.show_full_output,
+        show_policy_remediations: flags.show_policy_remediations,
         debug: flags.debug,
         suppress_outputs: flags.suppress_outputs,
         suppress_progress: flags.suppress_progress,
