@@ -144,10 +144,8 @@ fn what_comes_later_is_refused_by_name() {
     for (arguments, says) in [
         (vec!["up", "--yes", "--plan", "p.json"], "`--plan` is not part of this version yet"),
         (vec!["up", "--yes", "--strict"], "`--strict` is not part of this version yet"),
-        (vec!["up", "--yes", "--policy-pack", "p"], "policy packs are not part of this version yet"),
         (vec!["up", "--yes", "aws-typescript"], "`up TEMPLATE` is not part of this version yet"),
         (vec!["preview", "--save-plan", "p.json"], "`--save-plan` is not part of this version yet"),
-        (vec!["preview", "--policy-pack-config", "c.json"], "policy packs are not part of this version yet"),
     ] {
         let arguments = [&arguments[..], &["-s", "dev"]].concat();
         let ended = refused(&sandbox, &arguments, 2, says);

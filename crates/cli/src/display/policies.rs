@@ -40,7 +40,7 @@ impl Policies {
             "" => String::new(),
             word => format!(" ({word})"),
         };
-        (severity, format!("{}{how_bad}: {}", policy_name(name), violation.message.trim_end()))
+        (severity, format!("{}{how_bad}: {}", policy_name(name), words(violation)))
     }
 
     /// Takes what a policy changed: what is said of it, unless it changed nothing.
@@ -103,6 +103,16 @@ impl Pack {
             format!("{} changed {number} resource{plural}", printable(policy))
         }));
         words.join(", ")
+    }
+}
+
+/// What is wrong, then what the policy is about: SDKs put that before their message.
+fn words(violation: &Violation) -> String {
+    let about = violation.description.trim();
+    let message = violation.message.trim_end();
+    match message.strip_prefix(about).map(str::trim_start).filter(|rest| !rest.is_empty()) {
+        Some(rest) if !about.is_empty() => format!("{rest}\n{about}"),
+        _ => message.to_owned(),
     }
 }
 

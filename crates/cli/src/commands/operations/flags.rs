@@ -353,28 +353,6 @@ impl CloudFlags {
     }
 }
 
-/// Asks for policy packs.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct PolicyFlags {
-    /// Not available yet: run a policy pack
-    #[arg(long, value_name = "FOLDER", value_delimiter = ',', hide = true)]
-    policy_pack: Vec<String>,
-    /// Not available yet: the settings of a policy pack
-    #[arg(long, value_name = "FILE", value_delimiter = ',', hide = true)]
-    policy_pack_config: Vec<String>,
-}
-
-impl PolicyFlags {
-    pub(super) fn refuse(&self) -> Outcome {
-        let refused = if self.policy_pack.is_empty() { &self.policy_pack_config } else { &self.policy_pack };
-        if refused.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::configuration("policy packs are not part of this version yet")
-            .hint("leave out `--policy-pack` and `--policy-pack-config`, or check with the stock CLI: `pulumi preview --policy-pack …`"))
-    }
-}
-
 /// Asks for a debugger.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Running")]

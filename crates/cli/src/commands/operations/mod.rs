@@ -13,6 +13,7 @@ mod git;
 mod import;
 mod journal;
 mod pending;
+mod policies;
 mod preview;
 mod protection;
 mod record;

@@ -1,9 +1,8 @@
 //! `preview`: says what `up` would do.
 
-use super::flags::{
-    CommonFlags, DebuggerFlags, PolicyFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later,
-};
+use super::flags::{CommonFlags, DebuggerFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later};
 use super::import::Listing;
+use super::policies::PolicyFlags;
 use super::request::{Kind, Request};
 use crate::context::Context;
 use crate::report::Outcome;
@@ -50,7 +49,6 @@ impl PreviewArgs {
     /// What is asked for, or why it cannot be had.
     pub(super) fn request(self, context: &Context) -> Outcome<Request> {
         let mut options = self.common.options(context)?;
-        self.policy.refuse()?;
         later(
             "preview URL",
             self.url.is_some(),
@@ -69,6 +67,7 @@ impl PreviewArgs {
             listing,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,
+            policy_packs: self.policy.packs()?,
             new_stack: Some("default".to_owned()),
             ..Request::new(Kind::Preview, options, self.common)
         })

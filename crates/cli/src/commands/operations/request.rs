@@ -3,6 +3,7 @@
 use super::flags::{ApprovalFlags, CommonFlags, ConfigFlags, DisplayFlags, RunFlags};
 use super::import::{Importing, Listing};
 use super::pending::PendingFlags;
+use super::policies::NamedPack;
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
 use drystone_engine::{Operation, Options};
@@ -28,6 +29,8 @@ pub(super) struct Request {
     pub(super) pending: PendingFlags,
     /// Leave protected resources and what they need.
     pub(super) exclude_protected: bool,
+    /// The policy packs that it is held to.
+    pub(super) policy_packs: Vec<NamedPack>,
     /// Remove the stack once nothing is left.
     pub(super) remove: bool,
     /// Whether the program waits for a debugger.
@@ -53,6 +56,7 @@ impl Request {
             new_stack: None,
             pending: PendingFlags::default(),
             exclude_protected: false,
+            policy_packs: Vec::new(),
             remove: false,
             program_waits: false,
             listing: None,

@@ -14,8 +14,8 @@ use drystone_engine::{
 };
 use drystone_model::{ROOT_STACK_TYPE, Urn};
 use drystone_plugins::languages::{
-    DebuggerSink, Language, LanguageError, Outcome as Ended, PluginHost, PluginSink, Program as ProgramPlace,
-    RunRequest,
+    DebuggerSink, Language, LanguageError, Outcome as Ended, PluginError, PluginHost, PluginSink, PolicyRun,
+    Program as ProgramPlace, RunRequest, StartedPolicyPack,
 };
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Deadlines, Line, LineSink, Stream};
@@ -110,6 +110,33 @@ impl Session {
 
     pub(super) fn program(&self) -> Option<Arc<dyn Program>> {
         self.program.as_ref().map(|program| Arc::clone(program) as Arc<dyn Program>)
+    }
+
+    /// Starts the policy pack of a folder, unless the operation is asked to stop first.
+    pub(super) async fn start_policy_pack(
+        &self,
+        folder: &Path,
+        run: &PolicyRun,
+    ) -> Outcome<Result<StartedPolicyPack, PluginError>> {
+        tokio::select! {
+            biased;
+            started = self.host.host.start_policy_pack(folder, run) => Ok(started),
+            () = self.cancellation().requested(CancelLevel::Graceful) => {
+                Err(Failure::new(ExitCode::Cancelled, "cancelled while policy packs were starting"))
+            }
+        }
+    }
+
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.host.endpoint
+    }
+
+    pub(super) fn cancellation(&self) -> &Cancellation {
+        &self.host.cancellation
+    }
+
+    pub(super) fn warn(&self, message: String) {
+        tell(&self.host.events, Urn::default(), Severity::Warning, message);
     }
 
     /// Ends everything that is left.

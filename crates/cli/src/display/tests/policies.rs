@@ -17,7 +17,8 @@ fn name(policy: &str) -> PolicyName {
 fn violation(urn: &Urn, policy: &str, level: EnforcementLevel, message: &str) -> Event {
     Event::Policy(PolicyEvent::Violation(Violation {
         name: name(policy),
-        message: message.to_owned(),
+        description: "A rule of the house.".to_owned(),
+        message: format!("A rule of the house.\n{message}"),
         level,
         urn: urn.clone(),
         ..Violation::default()
@@ -146,6 +147,6 @@ fn the_one_object_of_a_preview_has_violations_among_its_messages() {
     let text = stage(Mode::Digest).preview().play(guarded().planned());
     let digest: serde_json::Value = serde_json::from_str(&text).unwrap();
     let said: Vec<_> = digest["diagnostics"].as_array().unwrap().iter().collect();
-    assert_eq!(said[0]["message"], "advisory: closed: it is open to all\nclose it\n");
+    assert_eq!(said[0]["message"], "advisory: closed: A rule of the house.\nit is open to all\nclose it\n");
     assert_eq!((&said[0]["severity"], &said[1]["severity"]), (&"warning".into(), &"error".into()));
 }
