@@ -77,7 +77,7 @@ impl Service for Served {
 
     async fn configure(&self, request: Request<rpc::ConfigureAnalyzerRequest>) -> Answer<()> {
         self.told("configure", |told| told.configured = Some(request.into_inner()));
-        Ok(Response::new(Default::default()))
+        Ok(Response::new(()))
     }
 
     async fn analyze(&self, request: Request<rpc::AnalyzeRequest>) -> Answer<rpc::AnalyzeResponse> {
@@ -134,7 +134,7 @@ fn block<T>(future: impl Future<Output = T>) -> T {
     Runtime::new().unwrap().block_on(future)
 }
 
-fn object(value: serde_json::Value) -> Struct {
+fn object(value: &serde_json::Value) -> Struct {
     Struct::from_json(value.as_object().unwrap())
 }
 
@@ -145,7 +145,7 @@ fn policy(name: &str, level: rpc::EnforcementLevel) -> rpc::PolicyInfo {
 /// A pack with two policies, one of which takes settings.
 fn configurable() -> Served {
     let schema = rpc::PolicyConfigSchema {
-        properties: Some(object(json!({
+        properties: Some(object(&json!({
             "most": { "type": "integer", "default": 3, "maximum": 9 },
             "zone": { "type": "string" },
         }))),
@@ -163,7 +163,7 @@ fn configurable() -> Served {
                 "sized".to_owned(),
                 rpc::PolicyConfig {
                     enforcement_level: rpc::EnforcementLevel::Remediate.into(),
-                    properties: Some(object(json!({ "most": 5 }))),
+                    properties: Some(object(&json!({ "most": 5 }))),
                 },
             )]),
             ..Default::default()
@@ -369,7 +369,7 @@ fn answers_that_make_no_sense_and_refusals_are_told_as_such() {
         "the policy pack 'packs/guard' failed: Internal error"
     );
     let signature = json!({ "odd": { "4dabf18193072939515e22adb298388d": "0123" } });
-    let remediation = rpc::Remediation { properties: Some(object(signature)), ..Default::default() };
+    let remediation = rpc::Remediation { properties: Some(object(&signature)), ..Default::default() };
     let remediated = rpc::RemediateResponse { remediations: vec![remediation], not_applicable: Vec::new() };
     let said = failed(Ok(rpc::AnalyzeResponse::default()), Some(Ok(remediated)));
     assert!(said.contains("makes no sense: property `odd`"), "{said}");
