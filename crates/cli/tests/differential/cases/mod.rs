@@ -21,6 +21,7 @@ mod failures;
 mod imports;
 mod node;
 mod options;
+mod policies;
 mod providers;
 mod python;
 mod reads;
