@@ -8,10 +8,11 @@ mod programs;
 mod rough;
 
 use harness::Ended;
-use programs::peer;
+use programs::{Running, peer, wait_until};
 use rough::Site;
 use serde_json::{Value, json};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, Instant};
 
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/policy_packs");
 
@@ -266,6 +267,70 @@ fn a_policy_that_throws_and_a_pack_that_dies_are_clear_errors() {
             assert!(site.known().state.is_empty(), "{sdk:?} {text}: nothing was made");
         }
     }
+}
+
+#[test]
+#[ignore = "needs the policy SDKs: run by cargo xtask test"]
+fn a_pack_that_hangs_is_given_up_when_the_run_is_asked_to_stop() {
+    let site = site(Sdk::Node, "hang");
+    let arguments = ["up", "--yes", "--skip-preview", "--policy-pack", "guard"];
+    let running = Running::start(&site.sandbox, &arguments);
+    let mark = site.sandbox.project().join("guard/hangs");
+    wait_until("the pack hangs", || mark.exists());
+    let asked = Instant::now();
+    running.signal("INT");
+    let ended = running.end();
+    assert!(asked.elapsed() < Duration::from_secs(20), "it took {:?}", asked.elapsed());
+    assert_eq!(ended.code, 8, "{ended:#?}");
+    let says = "the policy pack 'guard' has not answered Analyze 5 s after the run was asked to stop";
+    assert!(ended.stdout.contains(says), "{ended:#?}");
+    assert!(site.things().is_empty());
+}
+
+#[test]
+#[ignore = "needs the policy SDKs: run by cargo xtask test"]
+fn a_pack_can_be_written_in_typescript() {
+    let site = site(Sdk::Node, "refuse");
+    let folder = site.sandbox.project().join("guard");
+    std::fs::remove_file(folder.join("index.js")).unwrap();
+    std::fs::write(folder.join("package.json"), r#"{ "name": "typed", "version": "0.0.1" }"#).unwrap();
+    let text = r#"
+        import { PolicyPack, ReportViolation, ResourceValidationArgs } from "@pulumi/policy";
+        const validateResource = (args: ResourceValidationArgs, report: ReportViolation): void => {
+            if (args.props.text === "refuse") report(`${args.name} must not be`);
+        };
+        new PolicyPack("typed", {
+            policies: [{ name: "strict", description: "A rule.", enforcementLevel: "mandatory", validateResource }],
+        });
+    "#;
+    std::fs::write(folder.join("index.ts"), text).unwrap();
+    let ended = run(&site, "preview", &[]);
+    assert_eq!(ended.code, 5, "{ended:#?}");
+    assert!(ended.stdout.contains("policy strict of typed@v1.2.3: item-00000 must not be"), "{ended:#?}");
+}
+
+#[test]
+#[ignore = "needs the policy SDKs: run by cargo xtask test"]
+fn a_pack_of_a_language_without_a_plugin_is_run_by_an_analyzer() {
+    let mut site = site(Sdk::Node, "refuse");
+    let folder = site.sandbox.project().join("guard");
+    std::fs::write(folder.join("PulumiPolicy.yaml"), "runtime: { name: rego, options: { strict: true } }\n")
+        .unwrap();
+    let bin = site.sandbox.project().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let analyzer = bin.join("pulumi-analyzer-policy-rego");
+    let runner = "node_modules/@pulumi/pulumi/cmd/run-policy-pack/index.js";
+    std::fs::write(&analyzer, format!("#!/bin/sh\necho \"$@\" > arguments\nexec node {runner} \"$@\"\n"))
+        .unwrap();
+    std::fs::set_permissions(&analyzer, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let plugins = std::env::var("DRYSTONE_TESTBED").unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    site.sandbox.set("PATH", &format!("{}:{plugins}:{path}", bin.display()));
+    let ended = run(&site, "preview", &[]);
+    assert_eq!(ended.code, 5, "{ended:#?}");
+    assert!(ended.stdout.contains("policy strict of guard@v0.0.7: item-00000 must not be"), "{ended:#?}");
+    let arguments = std::fs::read_to_string(folder.join("arguments")).unwrap();
+    assert!(arguments.trim_end().ends_with(" . -strict=true"), "{arguments}");
 }
 
 #[test]

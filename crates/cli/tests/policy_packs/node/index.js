@@ -67,6 +67,10 @@ new PolicyPack("guard", {
                 if (args.props.text === "throw") {
                     throw new Error("a bug in a policy");
                 }
+                if (args.props.text === "hang") {
+                    require("fs").writeFileSync("hangs", "");
+                    return new Promise(() => {});
+                }
                 if (args.props.text === "crash") {
                     console.error("out of luck");
                     process.exit(3);
