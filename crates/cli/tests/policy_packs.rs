@@ -333,6 +333,102 @@ fn a_pack_of_a_language_without_a_plugin_is_run_by_an_analyzer() {
     assert!(arguments.trim_end().ends_with(" . -strict=true"), "{arguments}");
 }
 
+fn analyze(site: &Site, more: &[&str]) -> Ended {
+    let arguments = [&["policy", "analyze", "--policy-pack", "guard"], more].concat();
+    site.sandbox.drystone(&arguments)
+}
+
+#[test]
+#[ignore = "needs the policy SDKs: run by cargo xtask test"]
+fn a_state_is_judged_as_it_stands() {
+    for sdk in SDKS {
+        let site = site(sdk, "refuse");
+        let empty = analyze(&site, &[]);
+        assert!(empty.code == 0 && empty.stderr.contains("nothing to analyze"), "{sdk:?}: {empty:#?}");
+        assert_eq!(site.run("up").code, 0);
+        let before = site.export();
+        let broken = analyze(&site, &[]);
+        assert_eq!(broken.code, 5, "{sdk:?}: {broken:#?}");
+        assert!(broken.stdout.contains("Analyzing shop/dev"), "{sdk:?}: {broken:#?}");
+        assert!(
+            broken.stdout.contains("policy strict of guard@v1.2.3: item-00001 must not be"),
+            "{broken:#?}"
+        );
+        assert!(broken.stderr.contains("shop/dev breaks mandatory policies 2 times"), "{sdk:?}: {broken:#?}");
+
+        let events = analyze(&site, &["--json"]);
+        let of_policies = self::events(&events, "policyEvent");
+        assert_eq!((events.code, of_policies.len()), (5, 2), "{sdk:?}: {events:#?}");
+        let summary = &self::events(&events, "summaryEvent")[0];
+        assert_eq!(
+            (&summary["PolicyPacks"], &summary["result"]),
+            (&json!({ "guard": "1.2.3" }), &json!("failed"))
+        );
+
+        site.sandbox.ok(&["stack", "export", "--file", "state.json"]);
+        let of_file = analyze(&site, &["--file", "state.json"]);
+        assert_eq!(of_file.code, 5, "{sdk:?}: {of_file:#?}");
+        assert!(of_file.stdout.contains("item-00000 must not be"), "{sdk:?}: {of_file:#?}");
+        assert_eq!(site.export(), before, "{sdk:?}: nothing changes");
+    }
+}
+
+#[test]
+#[ignore = "needs the policy SDKs: run by cargo xtask test"]
+fn judging_a_state_tells_what_would_be_changed_and_judges_the_stack() {
+    for sdk in SDKS {
+        let site = site(sdk, "mend");
+        assert_eq!(site.run("up").code, 0);
+        let told = analyze(&site, &[]);
+        // What is not mended is broken, and nothing is.
+        assert_eq!(told.code, 5, "{sdk:?}: {told:#?}");
+        assert!(told.stdout.contains(r#"changed text: "mend" → "mended""#), "{sdk:?}: {told:#?}");
+        assert_eq!(text_of(&site, "item-00000"), "mend", "{sdk:?}");
+        site.program(&options("stack"));
+        assert_eq!(site.run("up").code, 0);
+        let of_stack = analyze(&site, &[]);
+        assert_eq!(of_stack.code, 5, "{sdk:?}: {of_stack:#?}");
+        assert!(of_stack.stdout.contains("item-00001 with 1"), "{sdk:?}: {of_stack:#?}");
+        let settings = json!({ "whole": "disabled" }).to_string();
+        site.sandbox.write("settings.json", &settings);
+        let off = analyze(&site, &["--policy-pack-config", "settings.json"]);
+        assert_eq!(off.code, 0, "{sdk:?}: {off:#?}");
+    }
+}
+
+#[test]
+#[ignore = "needs the policy SDKs and the stock Pulumi CLI: run by cargo xtask test"]
+fn both_clis_find_the_same_in_a_state() {
+    let mut site = site(Sdk::Node, "refuse");
+    let folder = site.sandbox.project().join("guard");
+    let bin = site.sandbox.project().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let runner = folder.join("node_modules/@pulumi/pulumi/cmd/run-policy-pack/index.js");
+    let analyzer = bin.join("pulumi-analyzer-policy-nodejs");
+    std::fs::write(&analyzer, format!("#!/bin/sh\nexec node {} \"$@\"\n", runner.display())).unwrap();
+    std::fs::set_permissions(&analyzer, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(site.run("up").code, 0);
+    let plugins = std::env::var("DRYSTONE_TESTBED").unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    site.sandbox.set("PATH", &format!("{}:{plugins}:{path}", bin.display()));
+    site.sandbox.set("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true");
+    let arguments = ["policy", "analyze", "--policy-pack", "guard", "--stack", "dev", "--json"];
+    let (stock, ours) = (site.sandbox.stock(&arguments), site.sandbox.drystone(&arguments));
+    let found = |ended: &Ended| {
+        let mut found = events(ended, "policyEvent");
+        for event in &mut found {
+            // The stock CLI leaves the colour and the line break out here, and only here.
+            let message = event["message"].as_str().unwrap().trim_end().to_owned();
+            event["message"] = json!(message);
+            event.as_object_mut().unwrap().remove("color");
+        }
+        found.sort_by_key(Value::to_string);
+        (found, events(ended, "summaryEvent")[0]["result"].clone())
+    };
+    assert_eq!((stock.code, ours.code), (1, 5), "{stock:#?} {ours:#?}");
+    assert_eq!(found(&stock), found(&ours));
+}
+
 #[test]
 #[ignore = "needs the policy SDKs: run by cargo xtask test"]
 fn packs_of_both_sdks_hold_one_update() {

@@ -143,6 +143,10 @@ impl Deployment {
         self.diagnose(urn, Severity::Warning, message);
     }
 
+    pub(crate) fn events(&self) -> &dyn EventSink {
+        self.events.as_ref()
+    }
+
     pub(crate) fn send(&self, event: Event) {
         self.events.send(event);
     }

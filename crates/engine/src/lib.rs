@@ -17,10 +17,12 @@ mod op;
 mod policies;
 mod recorder;
 mod registry;
+mod snapshot_policies;
 mod vault;
 mod world;
 
 pub use contract::*;
 pub use lifecycle::run;
 pub use op::Op;
+pub use snapshot_policies::analyze_snapshot;
 pub use vault::SecretText;

@@ -1,6 +1,10 @@
 //! The policy packs of an operation, and how often they were broken.
 
-use crate::{AnalyzedResource, Analyzer, Failed};
+use crate::{
+    Analyzed, AnalyzedResource, Analyzer, EnforcementLevel, Event, EventSink, Failed, PolicyEvent,
+    PolicyPack, PolicyQuestion, PolicySummary, Violation,
+};
+use drystone_model::Urn;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +34,7 @@ impl Asked {
         self.turn.lock().await
     }
 
-    pub(crate) async fn analyze(&self, resource: &AnalyzedResource) -> Result<crate::Analyzed, Failed> {
+    pub(crate) async fn analyze(&self, resource: &AnalyzedResource) -> Result<Analyzed, Failed> {
         let _turn = self.turn().await;
         self.analyzer.analyze(resource).await
     }
@@ -50,12 +54,38 @@ impl Policies {
         self.packs.is_empty()
     }
 
-    pub(crate) fn count_mandatory(&self) {
-        self.mandatory_violations.fetch_add(1, Ordering::SeqCst);
-    }
-
     pub(crate) fn mandatory_violations(&self) -> usize {
         self.mandatory_violations.load(Ordering::SeqCst)
+    }
+
+    /// Tells what a pack found wrong, and says whether that is a reason to fail. A policy that should have changed the
+    /// resource and is still broken is mandatory.
+    pub(crate) fn tell(
+        &self,
+        events: &dyn EventSink,
+        (question, pack): (PolicyQuestion, &PolicyPack),
+        answer: Analyzed,
+        asked_about: &Urn,
+        urn: impl Fn(&Violation) -> Urn,
+    ) -> bool {
+        let failed = answer.violations.iter().map(|violation| violation.name.policy.as_str());
+        let summary = PolicySummary::of(question, pack, asked_about, failed, &answer.not_applicable);
+        let mut broken = false;
+        for mut violation in answer.violations {
+            match violation.level {
+                EnforcementLevel::Advisory => {}
+                EnforcementLevel::Mandatory | EnforcementLevel::Remediate => {
+                    violation.level = EnforcementLevel::Mandatory;
+                    self.mandatory_violations.fetch_add(1, Ordering::SeqCst);
+                    broken = true;
+                }
+                EnforcementLevel::Disabled => continue,
+            }
+            violation.urn = urn(&violation);
+            events.send(Event::Policy(PolicyEvent::Violation(violation)));
+        }
+        events.send(Event::Policy(PolicyEvent::Summary(summary)));
+        broken
     }
 
     pub(crate) async fn cancel(&self) {

@@ -79,7 +79,9 @@ impl Policies {
             };
             let mut line = Line::toned(tone, format!("{sign:<4}"));
             line.push(Tone::Plain, printable(&shown));
-            line.push(Tone::Faint, format!("  ({})", printable(folder)));
+            if !folder.is_empty() {
+                line.push(Tone::Faint, format!("  ({})", printable(folder)));
+            }
             line.push(tone, format!("  {}", pack.words()));
             lines.push(line);
         }

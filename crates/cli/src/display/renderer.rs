@@ -270,7 +270,10 @@ impl Renderer {
             sections.push(self.model.policies.lines(&summary.policy_packs));
         }
         let columns = if self.is_live() { (self.out.size)().columns } else { usize::MAX };
-        let mut last = summary(&self.model, closing, now, columns);
+        let mut last = match self.opening.judges {
+            true => Vec::new(),
+            false => summary(&self.model, closing, now, columns),
+        };
         if let Some(permalink) = closing.permalink.as_ref().filter(|_| self.permalink) {
             last.push(Line::new(format!("Permalink: {permalink}")));
         }

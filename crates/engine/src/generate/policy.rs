@@ -5,8 +5,8 @@ use super::registration::Registering;
 use crate::deployment::{Deployment, Stopped};
 use crate::known::Known;
 use crate::{
-    Analyzed, AnalyzedOptions, AnalyzedProvider, AnalyzedResource, EnforcementLevel, Event, PolicyEvent,
-    PolicyPack, PolicyQuestion, PolicySummary, PropertyMap, Severity, State, Timeouts, Violation,
+    AnalyzedOptions, AnalyzedProvider, AnalyzedResource, EnforcementLevel, Event, PolicyEvent,
+    PolicyQuestion, PolicySummary, PropertyMap, Severity, State, Timeouts, Violation,
 };
 use drystone_model::{ProviderReference, ROOT_STACK_TYPE, Resource, Urn};
 use std::sync::Arc;
@@ -36,7 +36,9 @@ impl Registering {
                 Ok(answer) => {
                     let question = (PolicyQuestion::Analyze, pack.analyzer.pack());
                     let broken =
-                        deployment.tell_violations(question, answer, &self.urn, |_| self.urn.clone());
+                        deployment
+                            .policies
+                            .tell(deployment.events(), question, answer, &self.urn, |_| self.urn.clone());
                     valid &= !broken || deployment.options.dry_run;
                 }
                 Err(failed) => {
@@ -146,7 +148,7 @@ impl Deployment {
                         true => violation.urn.clone(),
                         false => root.clone(),
                     };
-                    self.tell_violations(question, answer, &Urn::default(), of);
+                    self.policies.tell(self.events(), question, answer, &Urn::default(), of);
                 }
                 Err(failed) => {
                     let message = format!("failed to run stack policies: {failed}");
@@ -155,35 +157,6 @@ impl Deployment {
             }
         }
         failure.map_or(Ok(()), Err)
-    }
-
-    /// Tells what a pack found wrong, and says whether that is a reason to fail. A policy that should have changed the
-    /// resource and is still broken is mandatory.
-    fn tell_violations(
-        &self,
-        (question, pack): (PolicyQuestion, &PolicyPack),
-        answer: Analyzed,
-        asked_about: &Urn,
-        urn: impl Fn(&Violation) -> Urn,
-    ) -> bool {
-        let failed = answer.violations.iter().map(|violation| violation.name.policy.as_str());
-        let summary = PolicySummary::of(question, pack, asked_about, failed, &answer.not_applicable);
-        let mut broken = false;
-        for mut violation in answer.violations {
-            match violation.level {
-                EnforcementLevel::Advisory => {}
-                EnforcementLevel::Mandatory | EnforcementLevel::Remediate => {
-                    violation.level = EnforcementLevel::Mandatory;
-                    self.policies.count_mandatory();
-                    broken = true;
-                }
-                EnforcementLevel::Disabled => continue,
-            }
-            violation.urn = urn(&violation);
-            self.send(Event::Policy(PolicyEvent::Violation(violation)));
-        }
-        self.send(Event::Policy(PolicyEvent::Summary(summary)));
-        broken
     }
 
     /// Everything that the stack manages, by URN. What is only read is not its own.
@@ -230,7 +203,7 @@ impl Deployment {
 }
 
 /// The options of a resource that its state keeps.
-fn options(record: &Resource) -> AnalyzedOptions {
+pub(crate) fn options(record: &Resource) -> AnalyzedOptions {
     AnalyzedOptions {
         protect: record.protect,
         ignore_changes: record.ignore_changes.clone(),

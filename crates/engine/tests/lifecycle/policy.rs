@@ -2,11 +2,12 @@
 
 use crate::harness::{P, Stack, TestAnalyzer, TestProvider, broken, changed, program, unknown, violation};
 use drystone_engine::{
-    Analyzed, AnalyzedResource, Analyzer, CheckFailure, Checked, Ending, EnforcementLevel, Event, Failed,
-    Options, PolicyEvent, PolicyQuestion, PolicyScope, PolicySeverity, Program, PropertyMap, Remediated,
-    Remediation, Severity, Summary, Violation,
+    Analyzed, AnalyzedResource, Analyzer, AppliedState, CheckFailure, Checked, Ending, EnforcementLevel,
+    Event, EventSink, Failed, Options, PolicyEvent, PolicyQuestion, PolicyScope, PolicySeverity, Program,
+    PropertyMap, Remediated, Remediation, Severity, Summary, Violation, analyze_snapshot,
 };
 use drystone_model::{Secret, Urn, Value};
+use drystone_secrets::{Base64, Manager, Reuse, Sealer};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -600,4 +601,91 @@ fn a_stack_that_breaks_a_policy_keeps_its_new_outputs() {
     assert_eq!(outcome.report.ending, Ending::Failed);
     assert_eq!(stack.resource("shop-dev").outputs.text(), r#"{"url":"x"}"#);
     assert!(outcome.diagnostics(Severity::Error).is_empty());
+}
+
+/// Has a pack judge a snapshot: how often mandatory policies are broken, and what was told.
+fn judge(stack: &Stack, sealed: bool, pack: TestAnalyzer) -> (usize, Vec<Event>) {
+    #[derive(Default)]
+    struct Told(Mutex<Vec<Event>>);
+    impl EventSink for Told {
+        fn send(&self, event: Event) {
+            self.0.lock().unwrap().push(event);
+        }
+    }
+    let manager = Manager::new(drystone_model::SecretsProvider::default(), Arc::new(Base64));
+    let sealer = (!sealed).then(|| Arc::new(Sealer::new(&manager, Reuse::On).unwrap()));
+    let told = Told::default();
+    let judged = analyze_snapshot(&stack.snapshot, sealer, vec![Arc::new(pack)], &told);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let broken = runtime.block_on(judged).unwrap();
+    (broken, told.0.into_inner().unwrap())
+}
+
+#[test]
+fn a_snapshot_is_judged_by_its_inputs_and_the_stack_by_its_outputs_and_nothing_changes() {
+    let outputs = TestProvider {
+        create: Some(Arc::new(|arguments| {
+            let mut outputs = arguments.inputs;
+            outputs.insert("made".to_owned(), Value::from(true));
+            Ok(AppliedState { id: "id".to_owned(), outputs, ..AppliedState::default() })
+        })),
+        ..TestProvider::default()
+    };
+    let mut stack = Stack::with_provider("pkgA", outputs);
+    stack.up(one(1)).ok();
+    let mut gone = stack.resource("a").clone();
+    (gone.urn, gone.delete) = (Urn::new("urn:pulumi:dev::shop::pkgA:m:T::gone"), true);
+    stack.snapshot.resources.push(gone);
+    let before = stack.snapshot.clone();
+    let seen: Arc<Mutex<Vec<(bool, bool)>>> = Arc::default();
+    let (of_one, of_all) = (Arc::clone(&seen), Arc::clone(&seen));
+    let note =
+        |resource: &AnalyzedResource| (resource.properties.contains_key("made"), resource.provider.is_some());
+    let pack = always(Mandatory);
+    let judge_one = pack.analyze.clone().unwrap();
+    let pack = pack
+        .remediating(set("size", 9))
+        .analyzing(move |resource| {
+            if resource.urn.name() == "a" {
+                of_one.lock().unwrap().push(note(&resource));
+            }
+            judge_one(resource)
+        })
+        .analyzing_stack(move |resources| {
+            let all = resources.iter().filter(|resource| resource.urn.type_token() == "pkgA:m:T");
+            of_all.lock().unwrap().extend(all.map(note));
+            Ok(broken([violation("whole", Remediate)]))
+        });
+    let asked = pack.clone();
+    let (broken, told) = judge(&stack, false, pack);
+    assert_eq!(broken, 2);
+    assert_eq!(*seen.lock().unwrap(), [(false, true), (true, true)]);
+    assert_eq!(asked.take_asked(), ["remediate a", "analyze a", "analyze the stack", "cancel"]);
+    let remediated = told.iter().any(|event| {
+        matches!(event, Event::Policy(PolicyEvent::Remediated { after, .. }) if after["size"] == Value::from(9))
+    });
+    assert!(remediated && stack.snapshot == before);
+}
+
+#[test]
+fn secrets_that_cannot_be_opened_are_masked_when_a_snapshot_is_judged() {
+    let mut stack = Stack::new();
+    stack
+        .up(program(|p| async move {
+            p.resource("pkgA:m:T", "a").input("key", Value::secret(Value::from(7))).register().await?;
+            Ok(())
+        }))
+        .ok();
+    for (sealed, expected) in [(false, Value::from(7)), (true, Value::from("[secret]"))] {
+        let seen: Arc<Mutex<Option<Value>>> = Arc::default();
+        let into = Arc::clone(&seen);
+        let pack = TestAnalyzer::new("pack").analyzing(move |resource| {
+            if let Some(Value::Secret(Secret::Open(inner))) = resource.properties.get("key") {
+                *into.lock().unwrap() = Some((**inner).clone());
+            }
+            Ok(Analyzed::default())
+        });
+        assert_eq!(judge(&stack, sealed, pack).0, 0);
+        assert_eq!(seen.lock().unwrap().clone(), Some(expected));
+    }
 }

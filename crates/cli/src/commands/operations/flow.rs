@@ -25,7 +25,7 @@ use drystone_stores::{At, Commit, Committed, HeldLease, Recorded};
 use std::sync::Arc;
 
 /// The organization of every stack of a backend without organizations.
-pub(super) const ORGANIZATION: &str = "organization";
+pub(in crate::commands) const ORGANIZATION: &str = "organization";
 
 /// Does what was asked for.
 pub(super) async fn run(context: &Context, request: Request) -> Outcome {
@@ -311,7 +311,8 @@ async fn start(
     let session = Session::start(context, request, subject, &options, &events, &cancellation).await?;
     let running = async {
         let packs = &request.policy_packs;
-        let analyzers = policies::load(context, &session, subject, &options, &events, packs).await?;
+        let starter = session.policy_packs();
+        let analyzers = policies::load(context, &starter, subject, &options, packs).await?;
         Ok(drystone_engine::run(Run {
             organization: ORGANIZATION.to_owned(),
             project: subject.project.name.clone(),

@@ -1,21 +1,23 @@
 //! The policy packs of an operation: which the command line names, and starting them.
 
 use super::flow::ORGANIZATION;
-use super::session::Session;
 use super::subject::Subject;
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use clap::Args;
-use drystone_engine::{Analyzer, Event, EventSink, Options, PolicyEvent, Report};
+use drystone_engine::{
+    Analyzer, CancelLevel, Cancellation, Diagnostic, Event, EventSink, Options, PolicyEvent, Report, Severity,
+};
 use drystone_plugins::analyzer::{AnalyzerOptions, GrpcAnalyzer, PackError, PolicySettings, SettingsError};
-use drystone_plugins::languages::{PluginError, PolicyRun};
+use drystone_plugins::languages::{PluginError, PluginHost, PolicyRun};
+use drystone_plugins::monitor::Endpoint;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Which policy packs run.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Policies")]
-pub(super) struct PolicyFlags {
+pub(in crate::commands) struct PolicyFlags {
     /// Hold the operation to the policy pack in this folder
     #[arg(long, value_name = "FOLDER", value_delimiter = ',')]
     policy_pack: Vec<String>,
@@ -26,7 +28,7 @@ pub(super) struct PolicyFlags {
 
 /// A policy pack that the command line names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NamedPack {
+pub(in crate::commands) struct NamedPack {
     /// Its folder, as it is named.
     folder: String,
     /// The file with its settings.
@@ -35,7 +37,7 @@ pub(super) struct NamedPack {
 
 impl PolicyFlags {
     /// The packs with their settings.
-    pub(super) fn packs(self) -> Outcome<Vec<NamedPack>> {
+    pub(in crate::commands) fn packs(self) -> Outcome<Vec<NamedPack>> {
         let (packs, settings) = (self.policy_pack, self.policy_pack_config);
         match (packs.len(), settings.len()) {
             (_, 0) => {}
@@ -57,13 +59,20 @@ impl PolicyFlags {
     }
 }
 
-/// Starts policy packs, side by side, and configures them. They keep the order in which they are named.
+/// What starts policy packs.
+pub(in crate::commands) struct Starter<'s> {
+    pub(in crate::commands) host: &'s PluginHost,
+    pub(in crate::commands) endpoint: &'s Endpoint,
+    pub(in crate::commands) cancellation: &'s Cancellation,
+    pub(in crate::commands) events: &'s Arc<dyn EventSink>,
+}
+
+/// Starts the policy packs of an operation.
 pub(super) async fn load(
     context: &Context,
-    session: &Session,
+    starter: &Starter<'_>,
     subject: &Subject,
     options: &Options,
-    events: &Arc<dyn EventSink>,
     packs: &[NamedPack],
 ) -> Outcome<Vec<Arc<dyn Analyzer>>> {
     if packs.is_empty() {
@@ -80,52 +89,77 @@ pub(super) async fn load(
         tags,
         dry_run: options.dry_run,
     };
-    let loading = packs.iter().map(|pack| {
-        events.send(Event::Policy(PolicyEvent::Loading));
-        load_one(context, session, &run, pack)
-    });
-    futures::future::join_all(loading).await.into_iter().collect()
+    starter.load(context, &run, packs).await
 }
 
-async fn load_one(
-    context: &Context,
-    session: &Session,
-    run: &PolicyRun,
-    pack: &NamedPack,
-) -> Outcome<Arc<dyn Analyzer>> {
-    let settings = match &pack.settings {
-        Some(path) => {
-            let path = context.environment.resolve(path.as_ref());
-            Some(PolicySettings::load(&path).map_err(settings_failure)?)
+impl Starter<'_> {
+    /// Starts policy packs, side by side, and configures them. They keep the order in which they are named.
+    pub(in crate::commands) async fn load(
+        &self,
+        context: &Context,
+        run: &PolicyRun,
+        packs: &[NamedPack],
+    ) -> Outcome<Vec<Arc<dyn Analyzer>>> {
+        let loading = packs.iter().map(|pack| {
+            self.events.send(Event::Policy(PolicyEvent::Loading));
+            self.load_one(context, run, pack)
+        });
+        futures::future::join_all(loading).await.into_iter().collect()
+    }
+
+    async fn load_one(
+        &self,
+        context: &Context,
+        run: &PolicyRun,
+        pack: &NamedPack,
+    ) -> Outcome<Arc<dyn Analyzer>> {
+        let settings = match &pack.settings {
+            Some(path) => {
+                let path = context.environment.resolve(path.as_ref());
+                Some(PolicySettings::load(&path).map_err(settings_failure)?)
+            }
+            None => None,
+        };
+        let folder: PathBuf = context.environment.resolve(pack.folder.as_ref());
+        if !folder.join("PulumiPolicy.yaml").is_file() {
+            return Err(Failure::configuration(format!("there is no policy pack at `{}`", pack.folder))
+                .hint("a policy pack is a folder with a `PulumiPolicy.yaml`"));
         }
-        None => None,
-    };
-    let folder: PathBuf = context.environment.resolve(pack.folder.as_ref());
-    if !folder.join("PulumiPolicy.yaml").is_file() {
-        return Err(Failure::configuration(format!("there is no policy pack at `{}`", pack.folder))
-            .hint("a policy pack is a folder with a `PulumiPolicy.yaml`"));
+        let started = tokio::select! {
+            biased;
+            started = self.host.start_policy_pack(&folder, run) => started,
+            () = self.cancellation.requested(CancelLevel::Graceful) => {
+                return Err(Failure::new(ExitCode::Cancelled, "cancelled while policy packs were starting"));
+            }
+        };
+        let started = started.map_err(|error| start_failure(pack, &error))?;
+        let options = AnalyzerOptions {
+            named: pack.folder.clone(),
+            folder: started.folder,
+            version: started.project.version,
+            endpoint: self.endpoint.clone(),
+            cancellation: self.cancellation.clone(),
+        };
+        let channel = started.plugin.channel();
+        let connected = GrpcAnalyzer::connect(channel, options, run, Some(started.plugin)).await;
+        let mut analyzer = connected.map_err(|error| pack_failure(pack, error))?;
+        let strangers = analyzer.configure(settings).await.map_err(|error| pack_failure(pack, error))?;
+        for stranger in strangers {
+            self.warn(format!(
+                "`{}` has settings for the policy `{stranger}`, which {} does not have",
+                pack.settings.as_deref().unwrap_or_default(),
+                analyzer.pack().name
+            ));
+        }
+        Ok(Arc::new(analyzer))
     }
-    let started = session.start_policy_pack(&folder, run).await?;
-    let started = started.map_err(|error| start_failure(pack, &error))?;
-    let options = AnalyzerOptions {
-        named: pack.folder.clone(),
-        folder: started.folder,
-        version: started.project.version,
-        endpoint: session.endpoint().clone(),
-        cancellation: session.cancellation().clone(),
-    };
-    let channel = started.plugin.channel();
-    let connected = GrpcAnalyzer::connect(channel, options, run, Some(started.plugin)).await;
-    let mut analyzer = connected.map_err(|error| pack_failure(pack, error))?;
-    let strangers = analyzer.configure(settings).await.map_err(|error| pack_failure(pack, error))?;
-    for stranger in strangers {
-        session.warn(format!(
-            "`{}` has settings for the policy `{stranger}`, which {} does not have",
-            pack.settings.as_deref().unwrap_or_default(),
-            analyzer.pack().name
-        ));
+
+    fn warn(&self, message: String) {
+        let urn = drystone_model::Urn::default();
+        let diagnostic =
+            Diagnostic { urn, message, severity: Severity::Warning, stream: 0, ephemeral: false };
+        self.events.send(Event::Diagnostic(diagnostic));
     }
-    Ok(Arc::new(analyzer))
 }
 
 fn settings_failure(error: SettingsError) -> Failure {
@@ -175,7 +209,7 @@ fn pack_failure(pack: &NamedPack, error: PackError) -> Failure {
 }
 
 /// Why an operation that broke mandatory policies failed, if that is why.
-pub(super) fn violated(report: &Report, what: &str) -> Option<Failure> {
+pub(in crate::commands) fn violated(report: &Report, what: &str) -> Option<Failure> {
     let times = match report.mandatory_violations {
         0 => return None,
         1 => "a mandatory policy".to_owned(),

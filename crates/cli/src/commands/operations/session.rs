@@ -1,6 +1,7 @@
 //! What the engine drives: plugins in processes of their own, and the program.
 
 use super::flow::ORGANIZATION;
+use super::policies::Starter;
 use super::request::Request;
 use super::subject::Subject;
 use crate::backend::is_true;
@@ -14,8 +15,8 @@ use drystone_engine::{
 };
 use drystone_model::{ROOT_STACK_TYPE, Urn};
 use drystone_plugins::languages::{
-    DebuggerSink, Language, LanguageError, Outcome as Ended, PluginError, PluginHost, PluginSink, PolicyRun,
-    Program as ProgramPlace, RunRequest, StartedPolicyPack,
+    DebuggerSink, Language, LanguageError, Outcome as Ended, PluginHost, PluginSink, Program as ProgramPlace,
+    RunRequest,
 };
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Deadlines, Line, LineSink, Stream};
@@ -112,31 +113,14 @@ impl Session {
         self.program.as_ref().map(|program| Arc::clone(program) as Arc<dyn Program>)
     }
 
-    /// Starts the policy pack of a folder, unless the operation is asked to stop first.
-    pub(super) async fn start_policy_pack(
-        &self,
-        folder: &Path,
-        run: &PolicyRun,
-    ) -> Outcome<Result<StartedPolicyPack, PluginError>> {
-        tokio::select! {
-            biased;
-            started = self.host.host.start_policy_pack(folder, run) => Ok(started),
-            () = self.cancellation().requested(CancelLevel::Graceful) => {
-                Err(Failure::new(ExitCode::Cancelled, "cancelled while policy packs were starting"))
-            }
+    /// What starts policy packs.
+    pub(super) fn policy_packs(&self) -> Starter<'_> {
+        Starter {
+            host: &self.host.host,
+            endpoint: &self.host.endpoint,
+            cancellation: &self.host.cancellation,
+            events: &self.host.events,
         }
-    }
-
-    pub(super) fn endpoint(&self) -> &Endpoint {
-        &self.host.endpoint
-    }
-
-    pub(super) fn cancellation(&self) -> &Cancellation {
-        &self.host.cancellation
-    }
-
-    pub(super) fn warn(&self, message: String) {
-        tell(&self.host.events, Urn::default(), Severity::Warning, message);
     }
 
     /// Ends everything that is left.
@@ -233,7 +217,7 @@ fn tell(events: &Arc<dyn EventSink>, urn: Urn, severity: Severity, message: Stri
 
 /// What plugins print: providers that a program carries within itself speak for the program, others for whoever looks
 /// for faults.
-fn plugin_lines(events: &Arc<dyn EventSink>) -> PluginSink {
+pub(in crate::commands) fn plugin_lines(events: &Arc<dyn EventSink>) -> PluginSink {
     let events = Arc::clone(events);
     Arc::new(move |wanted: &Wanted| {
         let events = Arc::clone(&events);

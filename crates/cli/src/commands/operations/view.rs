@@ -49,6 +49,7 @@ pub(super) fn open(
         .unwrap_or_default();
     let opening = Opening {
         operation: request.kind.operation(),
+        judges: false,
         dry_run: lease.is_none(),
         stack: subject.shown(),
         details: lease_details.into_iter().chain([resources]).collect(),
