@@ -14,6 +14,8 @@ pub(crate) enum ExitCode {
     Authentication = 3,
     /// The program, or an operation on a resource, failed.
     Resource = 4,
+    /// A mandatory policy is broken.
+    Policy = 5,
     /// There is no such stack.
     StackNotFound = 6,
     /// Something changed, or would, although nothing was to.

@@ -40,6 +40,9 @@ fn run(language: &Path, script: &str) {
     command.env("PULUMI_SKIP_UPDATE_CHECK", "true");
     command.env("NODE_PATH", peer("DRYSTONE_PEER_NODE_SDK").join("node_modules"));
     command.env("DRYSTONE_PEER_PYTHON", peer("DRYSTONE_PEER_PYTHON"));
+    for policy_sdk in ["DRYSTONE_PEER_NODE_POLICY", "DRYSTONE_PEER_PYTHON_POLICY"] {
+        command.env(policy_sdk, peer(policy_sdk));
+    }
     command.env("PYTHONPATH", format!("{TESTS}/sdks")).env("PYTHONDONTWRITEBYTECODE", "1");
     let output = command.output().unwrap();
     let printed =
@@ -68,11 +71,13 @@ macro_rules! scripts {
 
 scripts! {
     node_operations: node("operations.js");
+    node_policies: node("policies.js");
     node_programs: node("programs.js");
     node_stacks: node("stacks.js");
     node_workspace: node("workspace.js");
     node_errors: node("errors.js");
     python_operations: python("operations.py");
+    python_policies: python("policies.py");
     python_programs: python("programs.py");
     python_stacks: python("stacks.py");
     python_workspace: python("workspace.py");

@@ -7,6 +7,7 @@ use crate::generate::Rules;
 use crate::known::Known;
 use crate::monitor::MonitorState;
 use crate::plan::Ledger;
+use crate::policies::Policies;
 use crate::recorder::Recorder;
 use crate::registry::{ProviderResources, Registry, reference_urn};
 use crate::vault::Vault;
@@ -37,6 +38,7 @@ pub(crate) struct Deployment {
     pub(crate) monitor: MonitorState,
     pub(crate) views: Arc<Views>,
     pub(crate) ledger: Ledger,
+    pub(crate) policies: Policies,
     /// What the snapshot says of extensions, by reference.
     pub(crate) extensions: BTreeMap<String, Extension>,
     /// The rules of generated names, where there are any.
@@ -106,6 +108,7 @@ impl Deployment {
                 monitor: MonitorState::default(),
                 views,
                 ledger: Ledger::new(&run.options),
+                policies: Policies::new(run.analyzers),
                 extensions: base.extensions.clone(),
                 naming: OnceLock::new(),
                 events: run.events,
@@ -141,6 +144,10 @@ impl Deployment {
 
     pub(crate) fn warn(&self, urn: &Urn, message: impl Into<String>) {
         self.diagnose(urn, Severity::Warning, message);
+    }
+
+    pub(crate) fn events(&self) -> &dyn EventSink {
+        self.events.as_ref()
     }
 
     pub(crate) fn send(&self, event: Event) {

@@ -15,8 +15,10 @@ mod lifecycle;
 mod monitor;
 mod op;
 mod plan;
+mod policies;
 mod recorder;
 mod registry;
+mod snapshot_policies;
 mod vault;
 mod world;
 
@@ -24,4 +26,5 @@ pub use contract::*;
 pub use lifecycle::run;
 pub use op::Op;
 pub use plan::{GoalPlan, MoreOfGoal, Plan, PlanDiff, PlanError, ResourcePlan};
+pub use snapshot_policies::analyze_snapshot;
 pub use vault::SecretText;

@@ -27,23 +27,35 @@ pub async fn run(run: Run) -> Report {
         duration: Duration::try_from(surroundings.now().duration_since(started)).unwrap_or_default(),
         dry_run: deployment.options.dry_run,
         succeeded: ending == Ending::Succeeded,
+        policy_packs: deployment.policies.names(),
     };
     deployment.send(Event::Summary(summary));
     let plan = deployment.ledger.take().filter(|_| ending == Ending::Succeeded);
-    Report { ending, changes: deployment.changes(), recorded: deployment.recorder.changed(), plan }
+    Report {
+        ending,
+        changes: deployment.changes(),
+        mandatory_violations: deployment.policies.mandatory_violations(),
+        recorded: deployment.recorder.changed(),
+        plan,
+    }
 }
 
 impl Deployment {
     async fn carry_out(self: &Arc<Self>, program: Option<Arc<dyn Program>>) {
         let work = async {
             // Whatever stopped it has been told.
-            let _: Result<(), Stopped> = self.phases(program).await;
+            let stopped = self.phases(program).await;
             // Providers hear of a cancellation while what is under way is waited for.
             self.drained().await;
+            self.settle_stack_outputs().await;
+            if stopped.is_ok() && !self.has_failed() && !self.is_stopping() {
+                // Whatever went wrong has been told.
+                let _: Result<(), Stopped> = self.analyze_stack().await;
+            }
         };
         let watch = async {
             self.cancellation.requested(CancelLevel::Graceful).await;
-            self.registry.cancel().await;
+            tokio::join!(self.registry.cancel(), self.policies.cancel());
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -51,14 +63,13 @@ impl Deployment {
             () = watch => {}
             () = work => {}
         }
-        self.settle_stack_outputs().await;
         self.settle_leftovers().await;
         if let Err(error) = self.recorder.flush().await {
             self.lose_journal(&error);
         }
         self.monitor.release(self);
         if self.cancellation.level() == CancelLevel::None {
-            self.registry.cancel().await;
+            tokio::join!(self.registry.cancel(), self.policies.cancel());
         }
     }
 
@@ -150,7 +161,10 @@ impl Deployment {
         if root.is_empty() || self.unrecorded().is_some() {
             return;
         }
-        let outputs = if self.has_failed() || self.cancellation.level() > CancelLevel::None {
+        let outputs = if self.has_failed()
+            || self.policies.mandatory_violations() > 0
+            || self.cancellation.level() > CancelLevel::None
+        {
             let before = self.world().old(&root).cloned();
             let mut merged: PropertyMap = before
                 .and_then(|known| known.state(&self.vault).ok())
@@ -170,7 +184,7 @@ impl Deployment {
             Ending::Unrecorded(reason)
         } else if !finished || self.cancellation.level() > CancelLevel::None {
             Ending::Cancelled
-        } else if self.has_failed() {
+        } else if self.has_failed() || self.policies.mandatory_violations() > 0 {
             Ending::Failed
         } else {
             Ending::Succeeded

@@ -1,5 +1,6 @@
 //! Provider and language plugins: wire formats, processes, launchers.
 
+pub mod analyzer;
 mod callbacks;
 mod digest;
 pub mod events;

@@ -5,7 +5,9 @@
 
 mod support;
 
-use drystone_plugins::languages::{Language, LanguageError, LanguageHost, Outcome, PluginHost, Program};
+use drystone_plugins::languages::{
+    Language, LanguageError, LanguageHost, Outcome, PluginHost, PolicyRun, Program,
+};
 use drystone_plugins::process::{Plugin, Stream};
 use drystone_plugins::proto::pulumirpc::RunResponse;
 use drystone_plugins::search::{Search, Wanted};
@@ -206,6 +208,43 @@ async fn hosted(
     started.plugin.stop().await;
     plugins.close().await;
     Ok(started.plugin)
+}
+
+#[tokio::test]
+async fn a_host_runs_policy_packs() {
+    let engine = YesEngine::start().await;
+    let host = ScriptedHost::start(answer("", false), engine.address.rsplit(':').next().unwrap()).await;
+    let port = host.address.rsplit(':').next().unwrap();
+    let files = [
+        ("Pulumi.yaml", ODD),
+        ("bin/keep", ""),
+        ("pack/PulumiPolicy.yaml", "runtime: { name: odd, options: { speed: 3 } }\nversion: 1.5\n"),
+    ];
+    let written = Written::new("p", &files);
+    plugin_script(&written, &format!("#!/bin/sh\necho {port}\nsleep 1000\n"));
+    let environment = environment(&[]);
+    let project = written.project();
+    let search = Search::new(&environment, Some(&project)).unwrap();
+    let sink = Arc::new(|_: &Wanted| Lines::default().sink());
+    let program = Program::of(&project).unwrap();
+    let plugins = PluginHost::new(search, environment, program, "web", "127.0.0.1:9", sink);
+    let run = PolicyRun { stack: "dev".to_owned(), dry_run: true, ..PolicyRun::default() };
+    let folder = written.root().join("pack");
+    let started = plugins.start_policy_pack(&folder, &run).await.unwrap();
+    assert_eq!(
+        (started.plugin.address(), started.project.version.as_deref()),
+        (&*engine.address, Some("1.5"))
+    );
+    let request = host.plugin.lock().unwrap().clone().unwrap();
+    assert_eq!((request.kind.as_str(), request.args), ("analyzer", vec!["127.0.0.1:9".to_owned()]));
+    let info = request.info.unwrap();
+    assert_eq!(info.program_directory, folder.display().to_string());
+    assert_eq!(info.options.unwrap().to_json().unwrap()["speed"], 3);
+    for variable in ["PULUMI_STACK=dev", "PULUMI_NODEJS_DRY_RUN=true", "PULUMI_CONFIG={}"] {
+        assert!(request.env.iter().any(|entry| entry == variable), "{variable}: {:?}", request.env);
+    }
+    started.plugin.stop().await;
+    plugins.close().await;
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod go;
 mod go_provider;
 mod node_sdk;
 mod package_managers;
+mod policy_sdks;
 mod pulumi;
 mod python_sdk;
 mod yaml;
@@ -25,6 +26,7 @@ pub(crate) use components::COMPONENTS;
 use go_provider::GO_PROVIDER;
 use node_sdk::NODE_SDK;
 use package_managers::{NODE_MANAGERS, PYTHON_MANAGERS};
+use policy_sdks::{NODE_POLICY, PYTHON_POLICY};
 pub(crate) use pulumi::PULUMI;
 use python_sdk::PYTHON_SDK;
 use yaml::YAML;
@@ -40,6 +42,8 @@ const PEERS: &[&Peer] = &[
     &PYTHON_SDK,
     &NODE_MANAGERS,
     &PYTHON_MANAGERS,
+    &NODE_POLICY,
+    &PYTHON_POLICY,
 ];
 
 /// A tool or a real system that the checks, the tests or the benchmarks run.

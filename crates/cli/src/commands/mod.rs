@@ -11,6 +11,7 @@ mod missing;
 mod new;
 mod operations;
 mod plugin;
+mod policy;
 mod stack;
 mod state;
 
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Install(install::InstallArgs),
     /// Install, list and remove plugins
     Plugin(plugin::PluginArgs),
+    /// Judge states by policy packs
+    Policy(policy::PolicyArgs),
     /// Choose where state is kept
     Login(identity::LoginArgs),
     /// Forget where state is kept
@@ -83,6 +86,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::New(args) => new::run(context, *args).await,
         Command::Install(args) => install::run(context, &args).await,
         Command::Plugin(args) => plugin::run(context, args).await,
+        Command::Policy(args) => policy::run(context, args).await,
         Command::Login(args) => identity::login(context, &args).await,
         Command::Logout(args) => identity::logout(context, &args),
         Command::Whoami(args) => identity::whoami(context, &args),

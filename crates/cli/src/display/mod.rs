@@ -21,6 +21,7 @@ mod model;
 mod note;
 mod opening;
 mod plain;
+mod policies;
 mod renderer;
 mod screen;
 mod summary;

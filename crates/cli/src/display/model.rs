@@ -1,10 +1,11 @@
 //! What is known of an operation: each resource with its steps and messages, in a tree, and how it ended.
 
 use super::note::note;
+use super::policies::Policies;
 use super::text::strip_sequences;
 use super::values::Secrets;
 use super::words::Kind;
-use drystone_engine::{Diagnostic, Event, Op, PropertyMap, Severity, StepEvent, Summary};
+use drystone_engine::{Diagnostic, Event, Op, PolicyEvent, PropertyMap, Severity, StepEvent, Summary};
 use drystone_model::{ROOT_STACK_TYPE, Urn, is_default_provider};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub(super) struct Keep {
     pub(super) steps: bool,
     /// Whether messages for finding faults are kept.
     pub(super) debug: bool,
+    /// Whether each change that a policy makes is told.
+    pub(super) remediations: bool,
 }
 
 /// How far a step is.
@@ -183,6 +186,8 @@ pub(super) struct Model {
     pub(super) messages: Vec<Message>,
     /// The stack's outputs before, unless it is new, and after, when they are known.
     pub(super) outputs: Option<(Option<PropertyMap>, PropertyMap)>,
+    /// What policies said.
+    pub(super) policies: Policies,
     /// How it ended.
     pub(super) summary: Option<Summary>,
 }
@@ -195,6 +200,7 @@ impl Model {
             places: HashMap::new(),
             messages: Vec::new(),
             outputs: None,
+            policies: Policies::default(),
             summary: None,
         }
     }
@@ -219,6 +225,7 @@ impl Model {
                 let (urn, severity) = (Urn::default(), Severity::Info);
                 self.message(&Diagnostic { urn, message, severity, stream: 0, ephemeral: false })
             }
+            Event::Policy(event) => self.policy(event),
             Event::Summary(summary) => {
                 self.summary = Some(summary.clone());
                 Touched::Nothing
@@ -281,6 +288,22 @@ impl Model {
         if self.keep.steps && kind != Kind::Same {
             row.telling = Some(event.clone());
         }
+    }
+
+    fn policy(&mut self, event: &PolicyEvent) -> Touched {
+        let (urn, severity, message) = match event {
+            PolicyEvent::Violation(violation) => {
+                let (severity, message) = self.policies.violated(violation);
+                (&violation.urn, severity, message)
+            }
+            PolicyEvent::Remediated { name, urn, before, after } => {
+                let told = self.policies.remediated(name, before, after, self.keep.secrets);
+                let Some(message) = told.filter(|_| self.keep.remediations) else { return Touched::Nothing };
+                (urn, Severity::Info, message)
+            }
+            PolicyEvent::Loading | PolicyEvent::Summary(_) => return Touched::Nothing,
+        };
+        self.message(&Diagnostic { urn: urn.clone(), message, severity, stream: 0, ephemeral: false })
     }
 
     fn message(&mut self, diagnostic: &Diagnostic) -> Touched {

@@ -45,6 +45,11 @@ fn listed(step: &StepEvent, secrets: Secrets) -> String {
     }
     // What replaces the resource is named first.
     changes.sort_by_key(|change| !change.replaces);
+    few(&changes)
+}
+
+/// The first few changes; the rest is counted.
+pub(super) fn few(changes: &[Change]) -> String {
     let mut parts: Vec<String> = changes.iter().take(NAMED).map(describe).collect();
     if changes.len() > NAMED {
         parts.push(format!("and {} more", changes.len() - NAMED));

@@ -13,6 +13,8 @@ use std::io::IsTerminal;
 pub(crate) struct Opening {
     /// What is done.
     pub(crate) operation: Operation,
+    /// Whether a state is only judged, and nothing is operated on.
+    pub(crate) judges: bool,
     /// Whether it is only previewed.
     pub(crate) dry_run: bool,
     /// The stack, as the user names it.
@@ -42,6 +44,8 @@ pub(crate) struct Options {
     pub(crate) show_config: bool,
     /// Long values whole: `--show-full-output`.
     pub(crate) show_full_output: bool,
+    /// Each change that a policy makes: `--show-policy-remediations`.
+    pub(crate) show_policy_remediations: bool,
     /// Messages for finding faults: `--debug`.
     pub(crate) debug: bool,
     /// No stack outputs: `--suppress-outputs`.
@@ -99,6 +103,7 @@ impl Opening {
     /// `Updating shop/prod  (lease 7, 214 resources)`.
     pub(super) fn heading(&self) -> Line {
         let what = match (self.operation, self.dry_run) {
+            _ if self.judges => "Analyzing",
             (Operation::Update, false) => "Updating",
             (Operation::Update, true) => "Previewing update of",
             (Operation::Refresh, false) => "Refreshing",

@@ -12,9 +12,8 @@ use super::summary::{Closing, hints, summary};
 use super::text::{Line, Paint, Tone, message_lines, printable};
 use super::tree::{Layout, Show, label, tree, worded};
 use super::values::Secrets;
-use drystone_engine::{CancelLevel, Diagnostic, Ending, Event, Severity};
-use drystone_model::is_default_provider;
-use drystone_model::{SECRET_MASK, Urn};
+use drystone_engine::{CancelLevel, Diagnostic, Ending, Event, PolicyEvent, Severity};
+use drystone_model::{SECRET_MASK, Urn, is_default_provider};
 use std::io::Write;
 use std::time::Duration;
 
@@ -97,7 +96,12 @@ impl Renderer {
         };
         Self {
             view,
-            model: Model::new(Keep { secrets: options.secrets, steps, debug: options.debug }),
+            model: Model::new(Keep {
+                secrets: options.secrets,
+                steps,
+                debug: options.debug,
+                remediations: options.show_policy_remediations,
+            }),
             opening,
             out,
             log: options.event_log,
@@ -185,7 +189,7 @@ impl Renderer {
         if let View::Plain(plain) = &mut self.view {
             let step = match &event {
                 Event::StepStarted(step) | Event::StepDone(step) | Event::StepFailed(step) => Some(step),
-                Event::Diagnostic(_) | Event::Debugging(_) | Event::Summary(_) => None,
+                Event::Diagnostic(_) | Event::Debugging(_) | Event::Policy(_) | Event::Summary(_) => None,
             };
             let lines = plain.lines(&self.model, touched, step, now);
             self.print(&lines);
@@ -262,8 +266,14 @@ impl Renderer {
         if !self.suppress_outputs {
             sections.push(stack_outputs(&self.model, self.form));
         }
+        if let Some(summary) = &self.model.summary {
+            sections.push(self.model.policies.lines(&summary.policy_packs));
+        }
         let columns = if self.is_live() { (self.out.size)().columns } else { usize::MAX };
-        let mut last = summary(&self.model, closing, now, columns);
+        let mut last = match self.opening.judges {
+            true => Vec::new(),
+            false => summary(&self.model, closing, now, columns),
+        };
         if let Some(permalink) = closing.permalink.as_ref().filter(|_| self.permalink) {
             last.push(Line::new(format!("Permalink: {permalink}")));
         }
@@ -337,11 +347,14 @@ impl Renderer {
     }
 
     fn mask(&self, event: &mut Event) {
-        if let Event::Diagnostic(diagnostic) = event {
-            for secret in &self.secret_texts {
-                if diagnostic.message.contains(secret) {
-                    diagnostic.message = diagnostic.message.replace(secret, SECRET_MASK);
-                }
+        let message = match event {
+            Event::Diagnostic(diagnostic) => &mut diagnostic.message,
+            Event::Policy(PolicyEvent::Violation(violation)) => &mut violation.message,
+            _ => return,
+        };
+        for secret in &self.secret_texts {
+            if message.contains(secret) {
+                *message = message.replace(secret, SECRET_MASK);
             }
         }
     }

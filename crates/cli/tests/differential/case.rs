@@ -21,6 +21,13 @@ pub(crate) enum Ledger {
     Python,
 }
 
+/// The SDK of a policy pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pack {
+    Node,
+    Python,
+}
+
 /// How a command must end, with either CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -49,6 +56,10 @@ pub(crate) enum Step {
     File { name: &'static str, text: String },
     /// What only ours adds to the plan is taken out of it.
     Unseal,
+    /// Previews and updates are held to a policy pack from now on.
+    PolicyPack(Pack),
+    /// The policy pack has these settings from now on.
+    PolicySettings(Value),
     /// A variable is set for the next command.
     Variable { name: String, value: String },
     /// A command is run, and what it left is compared.
@@ -187,6 +198,16 @@ impl Case {
     /// Writes a file beside the program.
     pub(crate) fn file(self, name: &'static str, text: &impl ToString) -> Self {
         self.with(Step::File { name, text: text.to_string() })
+    }
+
+    /// Holds previews and updates to a policy pack from now on.
+    pub(crate) fn policy_pack(self, pack: Pack) -> Self {
+        self.with(Step::PolicyPack(pack))
+    }
+
+    /// Gives the policy pack settings from now on.
+    pub(crate) fn policy_settings(self, settings: &Value) -> Self {
+        self.with(Step::PolicySettings(settings.clone()))
     }
 
     /// Sets a variable for the next command.

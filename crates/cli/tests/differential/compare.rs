@@ -151,6 +151,7 @@ fn compare(case: &'static str, stock: &Observed, ours: &Observed) -> Vec<Differe
         ("order of changes", &stock_order, &our_calls.order),
         ("world", &stock.world, &ours.world),
         ("list", &stock.list, &ours.list),
+        ("policies", &stock.policies, &ours.policies),
     ] {
         descend(&mut vec![what.to_owned()], theirs, ours, &mut report);
     }
@@ -269,7 +270,8 @@ mod tests {
             })
             .collect();
         let (command, printed) = ("up".to_owned(), String::new());
-        Observed { command, code: 0, printed, state, preview, calls, world: json!({}), list: Value::Null }
+        let (list, policies) = (Value::Null, json!({}));
+        Observed { command, code: 0, printed, state, preview, calls, world: json!({}), list, policies }
     }
 
     const FIRST: &str = "0a1b2c3d-0000-4000-8000-000000000001";

@@ -155,6 +155,23 @@ pub(crate) fn calls(calls: &[Value], related: impl Fn(&str, &str) -> bool) -> Ca
     Calls { by_resource: by_resource.into(), order: order.into() }
 }
 
+/// What events tell of policies: by kind, in whatever order, and which packs ran.
+pub(crate) fn policies(events: &[Value]) -> Value {
+    let mut kinds: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for event in events {
+        for (kind, content) in event.as_object().into_iter().flatten() {
+            if kind.starts_with("policy") {
+                kinds.entry(kind.clone()).or_default().push(content.clone());
+            }
+        }
+        if let Some(packs) = event["summaryEvent"].get("PolicyPacks") {
+            kinds.entry("packs".to_owned()).or_default().push(packs.clone());
+        }
+    }
+    kinds.values_mut().for_each(|events| events.sort_by_key(Value::to_string));
+    kinds.into_iter().map(|(kind, events)| (kind, Value::Array(events))).collect::<Map<_, _>>().into()
+}
+
 /// The methods of a list of calls, in order.
 pub(crate) fn methods(calls: &Value) -> Vec<&str> {
     calls.as_array().into_iter().flatten().filter_map(|call| call["method"].as_str()).collect()

@@ -1,6 +1,6 @@
 //! One CLI with a project, a backend, a home and a world of its own.
 
-use crate::case::{Case, Ending, Language, Ledger, PLAN, Step};
+use crate::case::{Case, Ending, Language, Ledger, PLAN, Pack, Step};
 use crate::normal;
 use serde_json::{Value, json};
 use std::fs;
@@ -27,6 +27,8 @@ pub(crate) struct Observed {
     pub(crate) world: Value,
     /// The list of resources that it left beside the program, where there is one.
     pub(crate) list: Value,
+    /// What it told of policies.
+    pub(crate) policies: Value,
 }
 
 /// A CLI under test in a folder of its own.
@@ -37,6 +39,8 @@ pub(crate) struct Side {
     calls_seen: usize,
     runs_left: usize,
     is_stock: bool,
+    /// What is added to previews and updates for policies.
+    policy_arguments: Vec<String>,
 }
 
 /// Where the stack is stored before ours has changed it, and always by the stock CLI.
@@ -63,6 +67,7 @@ impl Side {
             variables: Vec::new(),
             calls_seen: 0,
             runs_left: case.steps.iter().filter(|step| matches!(step, Step::Run { .. })).count(),
+            policy_arguments: Vec::new(),
             is_stock: binary == peer("DRYSTONE_PEER_PULUMI"),
         };
         symlink(binary, side.bin("pulumi")).unwrap();
@@ -135,6 +140,35 @@ impl Side {
         self.script("pulumi-resource-pulumi-python", "exec python3 -u -m pulumi.dynamic \"$@\"");
     }
 
+    /// A pack that writes down what it is asked. The stock CLI has no language hosts here and takes the plugins that
+    /// ran policy packs before those did.
+    fn install_pack(&self, pack: Pack) {
+        fs::create_dir(self.folder.join("project/guard")).unwrap();
+        let (source, files, project) = match pack {
+            Pack::Node => ("witness_node", &["index.js", "package.json"][..], "runtime: nodejs\n".to_owned()),
+            Pack::Python => {
+                let virtualenv = peer("DRYSTONE_PEER_PYTHON_POLICY");
+                let options = format!("{{ virtualenv: {} }}", virtualenv.display());
+                let project = format!("runtime:\n  name: python\n  options: {options}\nversion: 0.3.0\n");
+                ("witness_python", &["__main__.py"][..], project)
+            }
+        };
+        for file in files {
+            let text = fs::read_to_string(format!("{TESTS}/policy_packs/{source}/{file}")).unwrap();
+            self.write(&format!("project/guard/{file}"), &text);
+        }
+        self.write("project/guard/PulumiPolicy.yaml", &project);
+        let modules = peer("DRYSTONE_PEER_NODE_POLICY").join("node_modules");
+        symlink(&modules, self.folder.join("project/guard/node_modules")).unwrap();
+        let node = modules.join("@pulumi/pulumi/cmd/run-policy-pack/index.js");
+        self.script("pulumi-analyzer-policy-nodejs", &format!("exec node {} \"$@\"", node.display()));
+        let python = peer("DRYSTONE_PEER_PYTHON_POLICY").join("bin/python");
+        self.script(
+            "pulumi-analyzer-policy-python",
+            &format!("exec {} -u -m pulumi.policy \"$1\" \"$2\"", python.display()),
+        );
+    }
+
     /// Carries out a step. A command tells what it left.
     pub(crate) fn carry_out(&mut self, step: &Step) -> Option<Observed> {
         match step {
@@ -167,6 +201,19 @@ impl Side {
             }
             Step::File { name, text } => self.write(&format!("project/{name}"), text),
             Step::Unseal => self.unseal(),
+            Step::PolicyPack(pack) => {
+                self.install_pack(*pack);
+                let log = self.folder.join("events.jsonl").display().to_string();
+                let words = ["--policy-pack", "guard", "--event-log", &log, "--color", "never"];
+                self.policy_arguments = words.map(str::to_owned).into();
+            }
+            Step::PolicySettings(settings) => {
+                self.write("project/settings.json", &settings.to_string());
+                let words = ["--policy-pack-config".to_owned(), "settings.json".to_owned()];
+                if !self.policy_arguments.ends_with(&words) {
+                    self.policy_arguments.extend(words);
+                }
+            }
             Step::Variable { name, value } => self.variables.push((name.clone(), value.clone())),
             Step::Run { arguments, ending } => return Some(self.run(arguments, *ending)),
         }
@@ -266,7 +313,14 @@ impl Side {
 
     fn run(&mut self, arguments: &[String], ending: Ending) -> Observed {
         let mut command = match self.language {
-            Language::Yaml => self.command("pulumi", &complete(arguments)),
+            Language::Yaml => {
+                let mut command = self.command("pulumi", &complete(arguments));
+                if !self.policy_arguments.is_empty() && matches!(arguments[0].as_str(), "preview" | "up") {
+                    let _ = fs::remove_file(self.folder.join("events.jsonl"));
+                    command.args(&self.policy_arguments).env("PULUMI_DEBUG_COMMANDS", "true");
+                }
+                command
+            }
             Language::Node => {
                 let mut command = self.command("node", &[format!("{TESTS}/differential/inline.js")]);
                 command.args(arguments);
@@ -305,6 +359,7 @@ impl Side {
             calls: self.new_calls(),
             world: self.world(),
             list: self.list(),
+            policies: normal::policies(&self.events()),
         }
     }
 
@@ -332,6 +387,12 @@ impl Side {
             text.lines().skip(self.calls_seen).map(|line| serde_json::from_str(line).unwrap()).collect();
         self.calls_seen += calls.len();
         calls
+    }
+
+    /// The events of the last preview or update that was held to a policy pack.
+    fn events(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.folder.join("events.jsonl")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     fn world(&self) -> Value {

@@ -25,6 +25,8 @@ pub enum Event {
     Diagnostic(Diagnostic),
     /// Something waits for a debugger.
     Debugging(Debugging),
+    /// Something about policies.
+    Policy(crate::PolicyEvent),
     /// The end.
     Summary(Summary),
 }
@@ -125,4 +127,6 @@ pub struct Summary {
     pub dry_run: bool,
     /// Whether everything went well.
     pub succeeded: bool,
+    /// The versions of the policy packs that ran, by `name|local|folder`.
+    pub policy_packs: BTreeMap<String, String>,
 }

@@ -6,6 +6,7 @@ mod import;
 mod journal;
 mod monitor;
 mod options;
+mod policy;
 mod program;
 mod provider;
 mod run;
@@ -25,6 +26,11 @@ pub use monitor::{
     ViewPublisher, ViewState, ViewStep,
 };
 pub use options::{ConfigValue, Operation, Options, RefreshMode};
+pub use policy::{
+    Analyzed, AnalyzedOptions, AnalyzedProvider, AnalyzedResource, Analyzer, EnforcementLevel, Policy,
+    PolicyEvent, PolicyName, PolicyPack, PolicyQuestion, PolicyScope, PolicySeverity, PolicySummary,
+    Remediated, Remediation, Violation,
+};
 pub use program::{
     ErrorHook, Failed, Hook, HookCall, InvokeTransform, Program, ProgramError, StackReader, Transform,
     TransformedInvoke,

@@ -1,8 +1,8 @@
 //! One operation on a stack, whole.
 
 use crate::{
-    Cancellation, ConfigValue, EventSink, Journal, Op, Options, Plan, Plugins, Program, StackReader,
-    Surroundings,
+    Analyzer, Cancellation, ConfigValue, EventSink, Journal, Op, Options, Plan, Plugins, Program,
+    StackReader, Surroundings,
 };
 use drystone_model::Snapshot;
 use drystone_secrets::Sealer;
@@ -33,6 +33,8 @@ pub struct Run {
     pub sealer: Arc<Sealer>,
     /// Who is told.
     pub events: Arc<dyn EventSink>,
+    /// Policy packs, in the order in which they change resources.
+    pub analyzers: Vec<Arc<dyn Analyzer>>,
     /// Reads other stacks.
     pub stacks: Arc<dyn StackReader>,
     /// Time and randomness.
@@ -58,6 +60,8 @@ pub struct Report {
     pub ending: Ending,
     /// How many steps of each kind; what the history calls resource changes. Default providers are left out.
     pub changes: BTreeMap<Op, usize>,
+    /// How often mandatory policies were broken.
+    pub mandatory_violations: usize,
     /// Whether anything was journaled that the snapshot does not hold yet.
     pub recorded: bool,
     /// The plan that was asked for, when it ended well.

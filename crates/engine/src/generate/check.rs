@@ -7,7 +7,12 @@ use drystone_dialects::pulumi::properties::encode_plaintext;
 use drystone_model::{Urn, Value};
 
 /// Inputs that cannot be used. People were told why.
-pub(crate) struct Refused;
+pub(crate) enum Refused {
+    /// Nothing more is known.
+    Told,
+    /// The provider completed them all the same.
+    Completed(PropertyMap),
+}
 
 impl Registering {
     /// Checks and completes inputs.
@@ -25,7 +30,7 @@ impl Registering {
             Ok(checked) => checked,
             Err(error) => {
                 self.deployment.diagnose(&self.urn, Severity::Error, error.message);
-                return Err(Refused);
+                return Err(Refused::Told);
             }
         };
         if checked.failures.is_empty() {
@@ -34,7 +39,7 @@ impl Registering {
         for failure in &checked.failures {
             self.deployment.tell_check_failure(&self.urn, &self.new.inputs, failure, Severity::Error);
         }
-        Err(Refused)
+        Err(Refused::Completed(checked.properties))
     }
 
     /// What a provider is told of names, if it listens.

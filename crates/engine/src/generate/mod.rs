@@ -12,6 +12,7 @@ pub(crate) mod diff;
 mod ignore_changes;
 mod import;
 mod pending;
+pub(crate) mod policy;
 pub(crate) mod refresh;
 pub(crate) mod registration;
 mod replace;

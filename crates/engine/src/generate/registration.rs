@@ -37,6 +37,8 @@ pub(crate) struct Registering {
     pub(crate) naming: Naming,
     pub(crate) delete_before_replace: Option<bool>,
     pub(crate) imported: bool,
+    /// Whether a policy changed the inputs.
+    pub(crate) remediated: bool,
 }
 
 impl Deployment {
@@ -104,6 +106,7 @@ impl Deployment {
             naming: Naming::default(),
             delete_before_replace,
             imported: false,
+            remediated: false,
         };
         registering.go(found.old).await
     }
@@ -247,10 +250,19 @@ impl Registering {
             };
             match checked {
                 Ok(inputs) => self.new.inputs = inputs,
-                Err(Refused) => return self.invalid(),
+                Err(Refused::Told) => return self.invalid(),
+                Err(Refused::Completed(inputs)) => {
+                    // What policies have to say of it is told, too.
+                    self.new.inputs = inputs;
+                    let _ = self.apply_policies().await;
+                    return self.invalid();
+                }
             }
         }
         self.admit_goal(before.as_deref(), afresh)?;
+        if self.apply_policies().await.is_err() {
+            return self.invalid();
+        }
         let diff = match &before {
             Some(before) if targeted && !recreating && !was_external => {
                 match self.difference(before).await? {
@@ -413,7 +425,7 @@ impl Registering {
 
     /// The resource cannot be what the program wants; people were told. What is wrong is the program, so the operation
     /// ends even if it is to go on after errors.
-    fn invalid(self) -> StepResult<Settled> {
+    pub(crate) fn invalid(self) -> StepResult<Settled> {
         Err(self.deployment.fail_silently().into())
     }
 

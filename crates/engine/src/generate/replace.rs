@@ -1,6 +1,6 @@
 //! Replacing a resource.
 
-use super::check::{Refused, shown};
+use super::check::shown;
 use super::registration::{Registering, Settled, settled};
 use crate::deployment::Deployment;
 use crate::execute::{Causes, Create, Delete, DeleteReason, Replaced, StepResult};
@@ -45,7 +45,10 @@ impl Registering {
             // Nothing that was made up for the old one is carried over.
             match self.check(crate::PropertyMap::new(), self.request.properties.clone()).await {
                 Ok(inputs) => self.new.inputs = inputs,
-                Err(Refused) => return Err(deployment.fail_silently().into()),
+                Err(_) => return Err(deployment.fail_silently().into()),
+            }
+            if self.remediate_again().await.is_err() {
+                return self.invalid();
             }
         }
         self.admit_replacement()?;

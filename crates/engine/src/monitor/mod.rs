@@ -65,12 +65,18 @@ struct Inherited {
     retain_on_delete: Option<bool>,
     deleted_with: Urn,
     provider: String,
+    delete_before_replace: Option<bool>,
 }
 
 impl Remembered {
     /// The provider that a resource of the program was registered with; empty for none.
     pub(crate) fn provider_of(&self, urn: &Urn) -> Option<String> {
         self.goals.get(urn).map(|goal| goal.provider.clone())
+    }
+
+    /// Whether a resource of the program is deleted before it is replaced, if the program says.
+    pub(crate) fn delete_before_replace(&self, urn: &Urn) -> Option<bool> {
+        self.goals.get(urn)?.delete_before_replace
     }
 }
 

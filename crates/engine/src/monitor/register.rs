@@ -80,6 +80,7 @@ impl Deployment {
             retain_on_delete: request.options.retain_on_delete,
             deleted_with: request.options.deleted_with.clone(),
             provider: passed_on,
+            delete_before_replace: request.options.delete_before_replace,
         };
         let (custom, parent, providers) = (request.custom, request.parent.clone(), request.providers.clone());
         let settled = match self.settle(request, extension).await {

@@ -142,7 +142,7 @@ impl Inner {
         let written = entry.new_snapshot.iter().flat_map(|snapshot| &snapshot.resources);
         let retained = entry.state.iter().chain(written).filter(|state| left_behind(state));
         self.retained.extend(retained.map(|state| state.id.clone()));
-        for state in &entry.state {
+        if let Some(state) = &entry.state {
             let owned = (state.urn.clone(), state.id.clone());
             if !state.external {
                 self.owned.insert(owned);

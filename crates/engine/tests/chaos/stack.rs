@@ -88,6 +88,7 @@ impl Stack {
             journal: Arc::clone(&journal) as Arc<dyn Journal>,
             sealer: Arc::new(Sealer::new(&manager, Reuse::On).unwrap()),
             events: Arc::clone(&events) as Arc<dyn EventSink>,
+            analyzers: Vec::new(),
             stacks: Arc::new(NoStacks),
             surroundings: Arc::clone(&clock) as Arc<dyn Surroundings>,
             cancellation,

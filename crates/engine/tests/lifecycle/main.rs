@@ -26,6 +26,7 @@ mod options;
 mod parameterised;
 mod pending;
 mod plans;
+mod policy;
 mod preview;
 mod protect;
 mod providers;

@@ -151,6 +151,11 @@ impl Node {
         Ok(command)
     }
 
+    /// The command of a policy pack, without its own arguments, of which the last is its folder.
+    pub(super) async fn policy_pack(&self, pack: &Program) -> Result<Command, LanguageError> {
+        self.script(pack, "@pulumi/pulumi/cmd/run-policy-pack", Before::Program, &[]).await
+    }
+
     /// A script of the SDK, with the environment and the options that the project gives.
     async fn script(
         &self,

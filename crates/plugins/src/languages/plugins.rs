@@ -55,14 +55,14 @@ pub type PluginSink = Arc<dyn Fn(&Wanted) -> LineSink + Send + Sync>;
 
 /// Starts the plugins of one run.
 pub struct PluginHost {
-    search: Search,
-    environment: Arc<Environment>,
-    program: Program,
+    pub(super) search: Search,
+    pub(super) environment: Arc<Environment>,
+    pub(super) program: Program,
     project: String,
     engine_address: String,
     flags: Vec<String>,
-    deadlines: Option<Deadlines>,
-    sink: PluginSink,
+    pub(super) deadlines: Option<Deadlines>,
+    pub(super) sink: PluginSink,
     /// The languages that run plugins, by name. They live as long as the plugins do.
     hosts: Mutex<BTreeMap<String, Arc<LanguageHost>>>,
 }
@@ -227,7 +227,7 @@ impl PluginHost {
         Ok(self.spawn(wanted, command, variables, deadlines, sink).await?)
     }
 
-    async fn host(
+    pub(super) async fn host(
         &self,
         name: &str,
         place: &Place,
@@ -244,7 +244,7 @@ impl PluginHost {
         Ok(host)
     }
 
-    fn arguments(&self) -> Vec<String> {
+    pub(super) fn arguments(&self) -> Vec<String> {
         self.flags.iter().chain([&self.engine_address]).cloned().collect()
     }
 
@@ -270,7 +270,7 @@ impl PluginHost {
 }
 
 /// The variables of this process with those of a plugin among them.
-fn whole_environment(variables: BTreeMap<String, String>) -> Vec<String> {
+pub(super) fn whole_environment(variables: BTreeMap<String, String>) -> Vec<String> {
     let own = std::env::vars_os();
     let mut whole: BTreeMap<String, String> = own
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
@@ -279,6 +279,6 @@ fn whole_environment(variables: BTreeMap<String, String>) -> Vec<String> {
     whole.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_json(), str::to_owned)
 }

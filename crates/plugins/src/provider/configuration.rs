@@ -110,7 +110,9 @@ impl GrpcProvider {
                 client.configure(request).await
             });
             let sent = unanswered::answer(&process, sent);
-            match unanswered::answer_of_use(&name, METHOD, &cancellation, sent).await {
+            match unanswered::answer_of_use(unanswered::Whom::Provider(&name), METHOD, &cancellation, sent)
+                .await
+            {
                 Ok(answer) => session.configured(Ok(&answer)),
                 Err(status) => session.configured(Err(failure::describe_configure(&status, &name))),
             }

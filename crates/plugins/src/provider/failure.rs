@@ -79,7 +79,7 @@ fn kind(status: &Status) -> ProviderErrorKind {
 }
 
 /// Whether the connection broke, rather than the provider having answered.
-pub(super) fn lost(status: &Status) -> bool {
+pub(crate) fn lost(status: &Status) -> bool {
     status.source().is_some() || status.code() == Code::Unavailable
 }
 

@@ -5,13 +5,13 @@
 
 mod configuration;
 mod echo;
-mod failure;
+pub(crate) mod failure;
 mod functions;
 mod lifecycle;
 mod session;
 #[cfg(test)]
 mod tests;
-mod unanswered;
+pub(crate) mod unanswered;
 
 pub(crate) use lifecycle::property_diff;
 pub use unanswered::{GRACE, STOP_GRACE, stopped_for_good};
@@ -35,6 +35,7 @@ use std::time::Duration;
 use std::{fmt, path::PathBuf};
 use tonic::transport::Channel;
 use tonic::{Response, Status};
+use unanswered::Whom;
 
 /// What a provider is told when it is connected to.
 #[derive(Debug, Clone)]
@@ -104,7 +105,7 @@ impl GrpcProvider {
         F: Future<Output = Result<Response<A>, Status>>,
     {
         let call = self.send(method, request, send);
-        unanswered::answer_of_use(&self.options.name, method, &self.options.cancellation, call).await
+        unanswered::answer_of_use(self.whom(), method, &self.options.cancellation, call).await
     }
 
     /// Makes a call and waits for its answer.
@@ -147,10 +148,14 @@ impl GrpcProvider {
     ) -> Result<A, Status> {
         match Duration::try_from_secs_f64(limit) {
             Ok(limit) if !limit.is_zero() => {
-                unanswered::answer_within(&self.options.name, limit, self.options.grace, call).await
+                unanswered::answer_within(self.whom(), limit, self.options.grace, call).await
             }
             _ => call.await,
         }
+    }
+
+    fn whom(&self) -> Whom<'_> {
+        Whom::Provider(&self.options.name)
     }
 
     fn process(&self) -> Weak<Plugin> {
@@ -183,8 +188,7 @@ impl GrpcProvider {
             });
         // One that somebody else runs may stand in a debugger.
         let answer = if self.process.is_some() && self.options.directory.is_some() {
-            let (name, grace) = (&self.options.name, self.options.grace);
-            unanswered::answer_within(name, Duration::ZERO, grace, shaken).await
+            unanswered::answer_within(self.whom(), Duration::ZERO, self.options.grace, shaken).await
         } else {
             shaken.await
         };
@@ -355,7 +359,7 @@ impl Provider for GrpcProvider {
         let sent = self.send("/pulumirpc.ResourceProvider/Cancel", (), |mut client, request| async move {
             client.cancel(request).await
         });
-        match unanswered::answer_within(&self.options.name, Duration::ZERO, STOP_GRACE, sent).await {
+        match unanswered::answer_within(self.whom(), Duration::ZERO, STOP_GRACE, sent).await {
             Err(status) if status.code() != tonic::Code::Unimplemented => Err(self.failure(&status)),
             _ => Ok(()),
         }

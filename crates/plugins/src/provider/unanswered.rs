@@ -22,9 +22,27 @@ pub const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How long the end of a process is awaited whose connection broke.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// Who is asked, for messages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Whom<'a> {
+    /// A provider.
+    Provider(&'a str),
+    /// A policy pack.
+    PolicyPack(&'a str),
+}
+
+impl fmt::Display for Whom<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Provider(name) => write!(f, "the provider '{name}'"),
+            Self::PolicyPack(name) => write!(f, "the policy pack '{name}'"),
+        }
+    }
+}
+
 /// How a provider ended while it was asked something.
 #[derive(Debug)]
-pub(super) struct Gone {
+pub(crate) struct Gone {
     exit: Exit,
     printed: String,
 }
@@ -38,7 +56,7 @@ impl fmt::Display for Gone {
 impl std::error::Error for Gone {}
 
 /// Waits for an answer. A connection that broke because the provider ended says so.
-pub(super) async fn answer<A>(
+pub(crate) async fn answer<A>(
     process: &Weak<Plugin>,
     call: impl Future<Output = Result<A, Status>>,
 ) -> Result<A, Status> {
@@ -63,8 +81,8 @@ pub async fn stopped_for_good(cancellation: &Cancellation) {
 }
 
 /// Waits for an answer as long as it is of use: not much longer than the operation goes on.
-pub(super) async fn answer_of_use<A>(
-    name: &str,
+pub(crate) async fn answer_of_use<A>(
+    whom: Whom<'_>,
     method: &str,
     cancellation: &Cancellation,
     call: impl Future<Output = Result<A, Status>>,
@@ -73,7 +91,7 @@ pub(super) async fn answer_of_use<A>(
         biased;
         answer = call => answer,
         () = stopped_for_good(cancellation) => Err(Status::cancelled(format!(
-            "the provider '{name}' has not answered {} {} s after the run was asked to stop, and is given up",
+            "{whom} has not answered {} {} s after the run was asked to stop, and is given up",
             method.rsplit('/').next().unwrap_or(method),
             STOP_GRACE.as_secs()
         ))),
@@ -81,20 +99,19 @@ pub(super) async fn answer_of_use<A>(
 }
 
 /// Waits for an answer until a limit and the grace have passed.
-pub(super) async fn answer_within<A>(
-    name: &str,
+pub(crate) async fn answer_within<A>(
+    whom: Whom<'_>,
     limit: Duration,
     grace: Duration,
     call: impl Future<Output = Result<A, Status>>,
 ) -> Result<A, Status> {
     match timeout(limit.saturating_add(grace), call).await {
         Ok(answer) => answer,
-        Err(_) if limit.is_zero() => Err(Status::deadline_exceeded(format!(
-            "the provider '{name}' has not answered for {} s",
-            grace.as_secs_f32()
-        ))),
+        Err(_) if limit.is_zero() => {
+            Err(Status::deadline_exceeded(format!("{whom} has not answered for {} s", grace.as_secs_f32())))
+        }
         Err(_) => Err(Status::deadline_exceeded(format!(
-            "the provider '{name}' has not answered {} s after its time limit of {} s (customTimeouts) had passed",
+            "{whom} has not answered {} s after its time limit of {} s (customTimeouts) had passed",
             grace.as_secs_f32(),
             limit.as_secs_f32()
         ))),

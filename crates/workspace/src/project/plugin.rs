@@ -11,6 +11,8 @@ pub struct PluginProject {
     pub runtime: Runtime,
     /// Where the program is, if it is not in the folder itself.
     pub main: Option<String>,
+    /// Its version; only policy packs have one.
+    pub version: Option<String>,
     /// The range of CLI versions that it asks for.
     pub required_pulumi_version: Option<String>,
 }

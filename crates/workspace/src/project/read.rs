@@ -35,6 +35,7 @@ pub(super) fn plugin_project(text: &str, format: Format) -> Result<PluginProject
         match entry.key.as_str() {
             "runtime" => plugin.runtime = reader.runtime(&entry.value).unwrap_or_default(),
             "main" => plugin.main = reader.filled_text(entry),
+            "version" => plugin.version = scalar(&entry.value.value),
             "requiredPulumiVersion" => plugin.required_pulumi_version = reader.filled_text(entry),
             _ => {}
         }
@@ -43,6 +44,15 @@ pub(super) fn plugin_project(text: &str, format: Format) -> Result<PluginProject
         reader.wrong(root, "a plugin has a `runtime`, the language that runs it");
     }
     if reader.problems.is_empty() { Ok(plugin) } else { Err(reader.problems) }
+}
+
+/// A text, or a number as it is written.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Value::Integer(_) | Value::Float(_) => Some(value.to_json()),
+        _ => None,
+    }
 }
 
 /// What has been found wrong so far.

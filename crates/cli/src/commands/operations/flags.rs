@@ -191,9 +191,9 @@ pub(super) struct DisplayFlags {
     /// Accepted for the stock CLI's sake: there are no links
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "false", hide = true)]
     suppress_permalink: Option<String>,
-    /// Accepted for the stock CLI's sake: without policy packs there are no remediations
-    #[arg(long, hide = true)]
-    show_policy_remediations: bool,
+    /// Show each change that a policy makes
+    #[arg(long)]
+    pub(super) show_policy_remediations: bool,
 }
 
 /// How an operation goes about it.
@@ -350,28 +350,6 @@ impl CloudFlags {
             crate::terminal::warning("Neo features are not available with DIY backends");
         }
         Ok(())
-    }
-}
-
-/// Asks for policy packs.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct PolicyFlags {
-    /// Not available yet: run a policy pack
-    #[arg(long, value_name = "FOLDER", value_delimiter = ',', hide = true)]
-    policy_pack: Vec<String>,
-    /// Not available yet: the settings of a policy pack
-    #[arg(long, value_name = "FILE", value_delimiter = ',', hide = true)]
-    policy_pack_config: Vec<String>,
-}
-
-impl PolicyFlags {
-    pub(super) fn refuse(&self) -> Outcome {
-        let refused = if self.policy_pack.is_empty() { &self.policy_pack_config } else { &self.policy_pack };
-        if refused.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::configuration("policy packs are not part of this version yet")
-            .hint("leave out `--policy-pack` and `--policy-pack-config`, or check with the stock CLI: `pulumi preview --policy-pack …`"))
     }
 }
 

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::signals::Signals;
 use super::stacks::BackendStacks;
 use super::subject::Subject;
-use super::{pending, plan, protection, view};
+use super::{pending, plan, policies, protection, view};
 use crate::commands::stack::remove::{RemoveArgs, remove};
 use crate::context::Context;
 use crate::display::{Display, Shown};
@@ -26,7 +26,7 @@ use drystone_stores::{At, Commit, Committed, HeldLease, Recorded};
 use std::sync::Arc;
 
 /// The organization of every stack of a backend without organizations.
-pub(super) const ORGANIZATION: &str = "organization";
+pub(in crate::commands) const ORGANIZATION: &str = "organization";
 
 /// Does what was asked for.
 pub(super) async fn run(context: &Context, request: Request) -> Outcome {
@@ -168,8 +168,14 @@ async fn preview_shown(
         }
         Ending::Cancelled => Err(Failure::new(ExitCode::Cancelled, "preview cancelled")),
         Ending::Failed => {
-            Err(Failure::new(ExitCode::Resource, format!("the preview of {} failed", subject.shown()))
-                .hint("nothing was changed; mend what the messages above name and run the command again"))
+            let (what, then) = (
+                format!("the preview of {}", subject.shown()),
+                "nothing was changed; mend what the messages above name and run the command again",
+            );
+            let failure = policies::violated(&report, &what);
+            let failure =
+                failure.unwrap_or_else(|| Failure::new(ExitCode::Resource, format!("{what} failed")));
+            Err(failure.hint(then))
         }
         Ending::Unrecorded(reason) => Err(Failure::new(ExitCode::Internal, reason)),
     }
@@ -336,28 +342,35 @@ async fn start(
     let dry_run = options.dry_run;
     let events = view::events(display, request);
     let session = Session::start(context, request, subject, &options, &events, &cancellation).await?;
-    let run = Run {
-        organization: ORGANIZATION.to_owned(),
-        project: subject.project.name.clone(),
-        stack: subject.stack.name().to_owned(),
-        config: subject.values.clone(),
-        base,
-        options,
-        program: session.program(),
-        plugins: session.plugins(),
-        journal,
-        sealer: Arc::new(sealer),
-        events,
-        stacks: Arc::new(BackendStacks::new(&subject.backend, context.keyring(), &subject.project.name)),
-        surroundings: Arc::new(SystemSurroundings),
-        cancellation: cancellation.clone(),
+    let running = async {
+        let packs = &request.policy_packs;
+        let starter = session.policy_packs();
+        let analyzers = policies::load(context, &starter, subject, &options, packs).await?;
+        Ok(drystone_engine::run(Run {
+            organization: ORGANIZATION.to_owned(),
+            project: subject.project.name.clone(),
+            stack: subject.stack.name().to_owned(),
+            config: subject.values.clone(),
+            base,
+            options,
+            program: session.program(),
+            plugins: session.plugins(),
+            journal,
+            sealer: Arc::new(sealer),
+            events,
+            analyzers,
+            stacks: Arc::new(BackendStacks::new(&subject.backend, context.keyring(), &subject.project.name)),
+            surroundings: Arc::new(SystemSurroundings),
+            cancellation: cancellation.clone(),
+        })
+        .await)
     };
-    let report = tokio::select! {
-        report = drystone_engine::run(run) => report,
+    let ran = tokio::select! {
+        ran = running => ran,
         never = signals.pass_on(&cancellation, display, dry_run) => match never {},
     };
     session.close().await;
-    Ok(report)
+    ran
 }
 
 /// The snapshot without the operations that a refresh, which found nothing else to change, has settled by reading.
@@ -432,12 +445,15 @@ fn finish(
         Ending::Cancelled => Err(told(Failure::new(ExitCode::Cancelled, format!("{noun} cancelled")))
             .hint(format!("{recorded}; run `drystone {}` again to go on", request.kind.command()))),
         Ending::Failed => {
-            let failure =
-                Failure::new(ExitCode::Resource, format!("the {noun} of {} failed", subject.shown()));
-            Err(told(failure).hint(format!(
+            let what = format!("the {noun} of {}", subject.shown());
+            let then = format!(
                 "{recorded}; mend what the messages above name and run `drystone {}` again",
                 request.kind.command()
-            )))
+            );
+            let failure = policies::violated(report, &what);
+            let failure =
+                failure.unwrap_or_else(|| Failure::new(ExitCode::Resource, format!("{what} failed")));
+            Err(told(failure).hint(then))
         }
         Ending::Unrecorded(reason) => Err(Failure::new(ExitCode::Unavailable, reason)),
     }

@@ -1,10 +1,9 @@
 //! `preview`: says what `up` would do.
 
-use super::flags::{
-    CommonFlags, DebuggerFlags, PolicyFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later,
-};
+use super::flags::{CommonFlags, DebuggerFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later};
 use super::import::Listing;
 use super::plan::{PlanUse, named};
+use super::policies::PolicyFlags;
 use super::request::{Kind, Request};
 use crate::context::Context;
 use crate::report::Outcome;
@@ -52,7 +51,6 @@ impl PreviewArgs {
     /// What is asked for, or why it cannot be had.
     pub(super) fn request(self, context: &Context) -> Outcome<Request> {
         let mut options = self.common.options(context)?;
-        self.policy.refuse()?;
         later(
             "preview URL",
             self.url.is_some(),
@@ -66,6 +64,7 @@ impl PreviewArgs {
             listing,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,
+            policy_packs: self.policy.packs()?,
             new_stack: Some("default".to_owned()),
             plan: PlanUse { save: named(context, self.save_plan), ..PlanUse::default() },
             ..Request::new(Kind::Preview, options, self.common)

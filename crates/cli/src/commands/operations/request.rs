@@ -4,6 +4,7 @@ use super::flags::{ApprovalFlags, CommonFlags, ConfigFlags, DisplayFlags, RunFla
 use super::import::{Importing, Listing};
 use super::pending::PendingFlags;
 use super::plan::PlanUse;
+use super::policies::NamedPack;
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
 use drystone_engine::{Operation, Options};
@@ -31,6 +32,8 @@ pub(super) struct Request {
     pub(super) plan: PlanUse,
     /// Leave protected resources and what they need.
     pub(super) exclude_protected: bool,
+    /// The policy packs that it is held to.
+    pub(super) policy_packs: Vec<NamedPack>,
     /// Remove the stack once nothing is left.
     pub(super) remove: bool,
     /// Whether the program waits for a debugger.
@@ -57,6 +60,7 @@ impl Request {
             pending: PendingFlags::default(),
             plan: PlanUse::default(),
             exclude_protected: false,
+            policy_packs: Vec::new(),
             remove: false,
             program_waits: false,
             listing: None,

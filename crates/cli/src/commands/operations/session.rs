@@ -1,6 +1,7 @@
 //! What the engine drives: plugins in processes of their own, and the program.
 
 use super::flow::ORGANIZATION;
+use super::policies::Starter;
 use super::request::Request;
 use super::subject::Subject;
 use crate::backend::is_true;
@@ -112,6 +113,16 @@ impl Session {
         self.program.as_ref().map(|program| Arc::clone(program) as Arc<dyn Program>)
     }
 
+    /// What starts policy packs.
+    pub(super) fn policy_packs(&self) -> Starter<'_> {
+        Starter {
+            host: &self.host.host,
+            endpoint: &self.host.endpoint,
+            cancellation: &self.host.cancellation,
+            events: &self.host.events,
+        }
+    }
+
     /// Ends everything that is left.
     pub(super) async fn close(self) {
         self.server.endpoint().detach();
@@ -206,7 +217,7 @@ fn tell(events: &Arc<dyn EventSink>, urn: Urn, severity: Severity, message: Stri
 
 /// What plugins print: providers that a program carries within itself speak for the program, others for whoever looks
 /// for faults.
-fn plugin_lines(events: &Arc<dyn EventSink>) -> PluginSink {
+pub(in crate::commands) fn plugin_lines(events: &Arc<dyn EventSink>) -> PluginSink {
     let events = Arc::clone(events);
     Arc::new(move |wanted: &Wanted| {
         let events = Arc::clone(&events);

@@ -1,10 +1,10 @@
 //! `up`: makes the stack what its program says.
 
 use super::flags::{
-    ApprovalFlags, CommonFlags, DebuggerFlags, FailureFlags, PolicyFlags, ProtectFlags, RefreshFlags,
-    ReplaceFlags, later,
+    ApprovalFlags, CommonFlags, DebuggerFlags, FailureFlags, ProtectFlags, RefreshFlags, ReplaceFlags, later,
 };
 use super::plan::{PlanUse, named};
+use super::policies::PolicyFlags;
 use super::request::{Kind, Mode, Request};
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
@@ -60,7 +60,6 @@ impl UpArgs {
     /// What is asked for, or why it cannot be had.
     pub(super) fn request(self, context: &Context) -> Outcome<Request> {
         let mut options = self.common.options(context)?;
-        self.policy.refuse()?;
         later(
             "up TEMPLATE",
             self.template.is_some(),
@@ -82,6 +81,7 @@ impl UpArgs {
             plan,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,
+            policy_packs: self.policy.packs()?,
             new_stack: Some(self.secrets_provider),
             ..Request::new(Kind::Update, options, self.common)
         })

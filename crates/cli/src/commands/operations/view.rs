@@ -49,6 +49,7 @@ pub(super) fn open(
         .unwrap_or_default();
     let opening = Opening {
         operation: request.kind.operation(),
+        judges: false,
         dry_run: lease.is_none(),
         stack: subject.shown(),
         details: lease_details.into_iter().chain([resources]).collect(),
@@ -82,6 +83,7 @@ fn options(context: &Context, request: &Request) -> Outcome<Options> {
         },
         show_config: flags.show_config,
         show_full_output: flags.show_full_output,
+        show_policy_remediations: flags.show_policy_remediations,
         debug: flags.debug,
         suppress_outputs: flags.suppress_outputs,
         suppress_progress: flags.suppress_progress,

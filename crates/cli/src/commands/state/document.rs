@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A checkpoint or an export in a file.
 #[derive(Debug)]
-pub(super) struct StateFile {
+pub(in crate::commands) struct StateFile {
     path: PathBuf,
     document: Document,
     is_compact: bool,
@@ -17,7 +17,7 @@ pub(super) struct StateFile {
 
 impl StateFile {
     /// Reads a file of either form.
-    pub(super) fn read(path: &Path) -> Outcome<Self> {
+    pub(in crate::commands) fn read(path: &Path) -> Outcome<Self> {
         let shown = path.display();
         let bytes = std::fs::read(path).map_err(|error| {
             Failure::new(ExitCode::Unavailable, format!("reading {shown}: {error}"))
@@ -33,7 +33,7 @@ impl StateFile {
     }
 
     /// The state in it, an empty one for none, without the rest.
-    pub(super) fn into_snapshot(self) -> Snapshot {
+    pub(in crate::commands) fn into_snapshot(self) -> Snapshot {
         let snapshot = match self.document {
             Document::Checkpoint(checkpoint) => checkpoint.snapshot,
             Document::Export(export) => export.snapshot,

@@ -5,7 +5,7 @@
 
 mod delete;
 mod doctor;
-mod document;
+pub(super) mod document;
 mod edit;
 mod list;
 mod lock;

@@ -4,9 +4,10 @@ use super::event::{done_as, message, prefix};
 use super::state::{StackProperties, preview_state};
 use crate::display::model::is_stack;
 use crate::display::tree::Show;
-use drystone_engine::{Event, Op, Operation, Severity, StepEvent, Summary};
-use drystone_model::is_default_provider;
-use drystone_model::{Properties, Resource, Urn};
+use drystone_engine::{
+    EnforcementLevel, Event, Op, Operation, PolicyEvent, Severity, StepEvent, Summary, Violation,
+};
+use drystone_model::{Properties, Resource, Urn, is_default_provider};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -109,8 +110,24 @@ impl Digest {
                     });
                 }
             }
+            Event::Policy(PolicyEvent::Violation(violation)) => self.violated(violation),
+            Event::Policy(_) => {}
             Event::Summary(summary) => self.ended(summary),
         }
+    }
+
+    /// The stock CLI leaves violations out; among the messages they break no reader.
+    fn violated(&mut self, violation: &Violation) {
+        let severity = match violation.level {
+            EnforcementLevel::Mandatory | EnforcementLevel::Remediate => Severity::Error,
+            EnforcementLevel::Advisory | EnforcementLevel::Disabled => Severity::Warning,
+        };
+        let (level, text) = (violation.level.as_str(), super::policy::message(violation));
+        self.diagnostics.push(Message {
+            urn: violation.urn.clone(),
+            message: format!("{level}: {}: {text}", violation.name.policy),
+            severity: severity.as_str(),
+        });
     }
 
     fn started(&mut self, step: &StepEvent) {

@@ -1,8 +1,11 @@
 //! Events as the stock CLI writes them.
 
+use super::policy::{PolicySummaryShape, RemediationShape, ViolationShape};
 use super::state::EventState;
 use crate::display::text::strip_sequences;
-use drystone_engine::{Diagnostic, Event, Op, Operation, PropertyDiff, Severity, StepEvent, Summary};
+use drystone_engine::{
+    Diagnostic, Event, Op, Operation, PolicyEvent, PolicyQuestion, PropertyDiff, Severity, StepEvent, Summary,
+};
 use drystone_model::Urn;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,6 +39,18 @@ enum Shape<'e> {
     Failed(FailedShape<'e>),
     #[serde(rename = "diagnosticEvent")]
     Diagnostic(DiagnosticShape<'e>),
+    #[serde(rename = "policyLoadEvent")]
+    PolicyLoad(Empty),
+    #[serde(rename = "policyEvent")]
+    Violation(ViolationShape<'e>),
+    #[serde(rename = "policyRemediationEvent")]
+    Remediation(RemediationShape<'e>),
+    #[serde(rename = "policyAnalyzeSummaryEvent")]
+    Analyzed(PolicySummaryShape<'e>),
+    #[serde(rename = "policyRemediateSummaryEvent")]
+    Remediated(PolicySummaryShape<'e>),
+    #[serde(rename = "policyAnalyzeStackSummaryEvent")]
+    AnalyzedStack(PolicySummaryShape<'e>),
     #[serde(rename = "summaryEvent")]
     Summary(SummaryShape),
     #[serde(rename = "startDebuggingEvent")]
@@ -153,9 +168,27 @@ pub(in crate::display) fn event_line(
             }),
             Event::Diagnostic(diagnostic) => Shape::Diagnostic(diagnostic_shape(diagnostic)),
             Event::Debugging(debugging) => Shape::Debugging { config: &debugging.config },
+            Event::Policy(event) => policy_shape(event),
             Event::Summary(summary) => Shape::Summary(summary_shape(summary, cancelled)),
         },
     )
+}
+
+fn policy_shape(event: &PolicyEvent) -> Shape<'_> {
+    match event {
+        PolicyEvent::Loading => Shape::PolicyLoad(Empty {}),
+        PolicyEvent::Violation(violation) => Shape::Violation(ViolationShape::new(violation)),
+        PolicyEvent::Remediated { name, urn, before, after } => {
+            Shape::Remediation(RemediationShape::new(name, urn, before, after))
+        }
+        PolicyEvent::Summary(summary) => match summary.question {
+            PolicyQuestion::Analyze => Shape::Analyzed(PolicySummaryShape::new(summary, Some(&summary.urn))),
+            PolicyQuestion::Remediate => {
+                Shape::Remediated(PolicySummaryShape::new(summary, Some(&summary.urn)))
+            }
+            PolicyQuestion::AnalyzeStack => Shape::AnalyzedStack(PolicySummaryShape::new(summary, None)),
+        },
+    }
 }
 
 /// What a step that is done is told as. A refresh is told as what it found, unless it only comes before something else.
@@ -251,7 +284,7 @@ fn summary_shape(summary: &Summary, cancelled: bool) -> SummaryShape {
         maybe_corrupt: false,
         duration_seconds: summary.duration.as_secs() + u64::from(summary.duration.subsec_nanos() > 0),
         resource_changes: counted.map(|(op, count)| (op.as_str(), *count)).collect(),
-        policy_packs: BTreeMap::new(),
+        policy_packs: summary.policy_packs.clone(),
         is_preview: summary.dry_run,
         result: match (summary.succeeded, cancelled) {
             (true, _) => "succeeded",

@@ -5,6 +5,7 @@
 
 mod digest;
 mod event;
+mod policy;
 mod state;
 
 pub(super) use digest::Digest;

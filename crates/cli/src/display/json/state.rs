@@ -78,7 +78,7 @@ impl<'s> EventState<'s> {
 
 /// Properties with `[secret]` in the place of each ciphertext and without the texts of assets. Nothing when they cannot
 /// be written.
-fn blinded(properties: &PropertyMap) -> Option<Json> {
+pub(super) fn blinded(properties: &PropertyMap) -> Option<Json> {
     let mut value = Value::Object(properties.clone());
     value.lower_outputs();
     for secret in value.secrets_mut() {

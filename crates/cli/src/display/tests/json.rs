@@ -111,6 +111,7 @@ fn summary(event: &Value) -> Summary {
         duration: Duration::from_millis(event["durationSeconds"].as_u64().unwrap() * 1000 - 500),
         dry_run: event["isPreview"].as_bool().unwrap(),
         succeeded: event["result"] == "succeeded",
+        ..Summary::default()
     }
 }
 
@@ -238,6 +239,7 @@ fn the_object_of_a_preview_is_the_stock_clis_byte_for_byte() {
             duration: Duration::from_nanos(whole["duration"].as_u64().unwrap()),
             dry_run: true,
             succeeded: true,
+            ..Summary::default()
         }));
         assert_eq!(digest.text() + "\n", run);
     }

@@ -4,6 +4,7 @@ mod diffs;
 mod json;
 mod live;
 mod plain;
+mod policies;
 mod scale;
 mod script;
 mod secrets;

@@ -81,6 +81,7 @@ fn the_end_says_what_to_do() {
         duration: std::time::Duration::from_secs(259),
         dry_run: false,
         succeeded,
+        ..Summary::default()
     };
     assert_eq!(
         end(Closing { revision: Some((None, 1)), ..Closing::default() }, summary(&[(Op::Create, 2)], true)),

@@ -140,6 +140,7 @@ impl Script {
             duration: Duration::from_millis(self.now),
             dry_run: false,
             succeeded,
+            ..Summary::default()
         };
         self.event(Event::Summary(summary))
     }
@@ -152,7 +153,7 @@ impl Script {
                     step.planning = true;
                 }
                 Event::Summary(summary) => summary.dry_run = true,
-                Event::Diagnostic(_) | Event::Debugging(_) => {}
+                Event::Diagnostic(_) | Event::Debugging(_) | Event::Policy(_) => {}
             }
         }
         self

@@ -22,6 +22,7 @@ mod imports;
 mod node;
 mod options;
 mod plans;
+mod policies;
 mod providers;
 mod python;
 mod reads;

@@ -3,12 +3,14 @@
 
 #![allow(dead_code, unused_imports)] // each topic uses a part of it
 
+mod analyzer;
 mod callbacks;
 mod journal;
 mod program;
 mod provider;
 mod views;
 
+pub(crate) use analyzer::{TestAnalyzer, broken, changed, violation};
 pub(crate) use callbacks::{Log, bind, error_hook, hook, invoke_transform, logging_hook, transform};
 pub(crate) use journal::MemoryJournal;
 pub(crate) use program::{P, ProgramResult, Registering, program};
@@ -17,9 +19,10 @@ pub(crate) use views::{ViewDesk, view, view_step};
 
 use async_trait::async_trait;
 use drystone_engine::{
-    Cancellation, ConfigValue, Diagnostic, Ending, Event, EventSink, Failed, Op, Operation, Options,
-    PackageDescriptor, Plugins, Program, PropertyMap, Provider, ProviderError, RefreshMode, Report, Run,
-    Severity, StackReader, StepEvent, Surroundings, Targets, ViewPublisher,
+    Analyzer, Cancellation, ConfigValue, Diagnostic, Ending, Event, EventSink, Failed, Op, Operation,
+    Options, PackageDescriptor, Plugins, PolicyEvent, PolicySummary, Program, PropertyMap, Provider,
+    ProviderError, RefreshMode, Report, Run, Severity, StackReader, StepEvent, Surroundings, Targets,
+    ViewPublisher,
 };
 use drystone_model::{Resource, Snapshot, Urn};
 use drystone_secrets::{Base64, Manager, Reuse, Sealer};
@@ -35,6 +38,7 @@ pub(crate) struct Stack {
     pub(crate) options: Options,
     pub(crate) other_stacks: BTreeMap<String, PropertyMap>,
     pub(crate) cancellation: Cancellation,
+    pub(crate) analyzers: Vec<Arc<dyn Analyzer>>,
     /// The journal is lost at this entry of every run.
     pub(crate) journal_fails_at: Option<usize>,
     clock: Arc<Clock>,
@@ -64,6 +68,7 @@ impl Stack {
             options: Options { parallel: 8, ..Options::default() },
             other_stacks: BTreeMap::new(),
             cancellation: Cancellation::default(),
+            analyzers: Vec::new(),
             journal_fails_at: None,
             clock: Arc::default(),
         }
@@ -134,6 +139,7 @@ impl Stack {
             journal: Arc::clone(&journal) as Arc<dyn drystone_engine::Journal>,
             sealer: Arc::new(Sealer::new(&manager, Reuse::On).unwrap()),
             events: Arc::clone(&events) as Arc<dyn EventSink>,
+            analyzers: self.analyzers.clone(),
             stacks: Arc::new(TestStacks(self.other_stacks.clone())),
             surroundings: Arc::clone(&self.clock) as Arc<dyn Surroundings>,
             cancellation: self.cancellation.clone(),
@@ -233,6 +239,29 @@ impl Outcome {
             _ => None,
         };
         self.events.iter().filter_map(said).collect()
+    }
+
+    /// What was told of policies that are broken, as `mandatory no-public: a`.
+    pub(crate) fn violations(&self) -> Vec<String> {
+        let told = |event: &Event| match event {
+            Event::Policy(PolicyEvent::Violation(broken)) => {
+                let (level, policy) = (broken.level.as_str(), &broken.name.policy);
+                Some(format!("{level} {policy}: {}", broken.urn.name()))
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(told).collect()
+    }
+
+    /// What policy packs were told to have said of a resource, or of the stack for an empty name.
+    pub(crate) fn policy_summaries(&self, name: &str) -> Vec<PolicySummary> {
+        let told = |event: &Event| match event {
+            Event::Policy(PolicyEvent::Summary(summary)) if summary.urn.name() == name => {
+                Some(summary.clone())
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(told).collect()
     }
 
     pub(crate) fn count(&self, op: Op) -> usize {

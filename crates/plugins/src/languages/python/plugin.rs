@@ -26,6 +26,15 @@ impl Python {
         Ok(command)
     }
 
+    /// The command of a policy pack, without its own arguments, of which the last is its folder. Like a program, a pack
+    /// runs in the Python that is around unless it names a virtual environment.
+    pub(in crate::languages) async fn policy_pack(&self, pack: &Program) -> Result<Command, LanguageError> {
+        let interpreter = self.interpreter(pack).await?;
+        let mut command = self.command(&interpreter);
+        command.args(["-u", "-m", "pulumi.policy"]);
+        Ok(command)
+    }
+
     /// Whether the plugin's SDK is new enough to run a package.
     async fn can_run_packages(&self, interpreter: &Interpreter) -> bool {
         let mut command = self.command(interpreter);
