@@ -72,7 +72,9 @@ async fn comes_true(mut condition: impl FnMut() -> bool) -> bool {
 async fn a_plugin_says_its_port_and_then_prints_lines() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let script = format!("echo early >&2; printf 'last' >&2; printf ' {port} \\r\\n'; echo out; sleep 100");
+    // A shell that starts a child just then would wait for it, whatever signal comes.
+    let script =
+        format!("echo early >&2; printf 'last' >&2; printf ' {port} \\r\\n'; echo out; exec sleep 100");
     let (plugin, seen) = start(&script, Deadlines::default()).await;
     let plugin = plugin.unwrap();
     assert_eq!(plugin.address(), format!("127.0.0.1:{port}"));

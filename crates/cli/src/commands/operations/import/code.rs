@@ -11,7 +11,10 @@ use crate::context::secrets_failure;
 use crate::report::{ExitCode, Failure, Outcome};
 use drystone_dialects::pulumi::properties::decode_properties;
 use drystone_engine::{PropertyMap, SecretText};
-use drystone_model::{ProviderReference, Resource, SECRET_MASK, Secret, Snapshot, Urn, Value};
+use drystone_model::{
+    Archive, ArchiveSource, Asset, AssetSource, ProviderReference, Resource, SECRET_MASK, Secret, Snapshot,
+    Urn, Value,
+};
 use drystone_secrets::{Manager, Reuse, Sealer};
 use std::collections::BTreeMap;
 
@@ -135,6 +138,59 @@ fn identifier(name: &str, reserved: &[&str]) -> String {
 /// A text in double quotes, as all these languages read it.
 fn quoted(text: &str) -> String {
     serde_json::Value::String(text.to_owned()).to_string()
+}
+
+/// How a language writes values.
+struct Grammar {
+    nothing: &'static str,
+    truths: [&'static str; 2],
+    /// Whether the keys of named values may stand without quotes.
+    bare_keys: bool,
+    /// What makes a secret, and what stands before the name of an asset's class.
+    secret: &'static str,
+    asset: &'static str,
+}
+
+impl Grammar {
+    /// A value, its lines indented so often.
+    fn value(&self, value: &Value, depth: usize) -> String {
+        let asset = |class: &str, argument: String| format!("{}{class}({argument})", self.asset);
+        match value {
+            Value::Null | Value::Computed(_) => self.nothing.to_owned(),
+            Value::Bool(flag) => self.truths[usize::from(*flag)].to_owned(),
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => quoted(text),
+            Value::Bytes(bytes) => quoted(&String::from_utf8_lossy(bytes)),
+            Value::Array(items) => {
+                block(items.iter().map(|item| self.value(item, depth + 1)), depth, ['[', ']'])
+            }
+            Value::Object(members) => {
+                let member = |(key, member): (&String, &Value)| {
+                    let bare = self.bare_keys && identifier(key, &[]) == *key;
+                    let key = if bare { key.clone() } else { quoted(key) };
+                    format!("{key}: {}", self.value(member, depth + 1))
+                };
+                block(members.iter().map(member), depth, ['{', '}'])
+            }
+            Value::Secret(secret) => {
+                format!("{}({})", self.secret, self.value(&secret_inside(secret), depth))
+            }
+            Value::Output(output) => self.value(output.value.as_ref().unwrap_or(&Value::Null), depth),
+            Value::ResourceReference(reference) => quoted(reference.urn.as_str()),
+            Value::Asset(Asset { source, .. }) => match source {
+                AssetSource::Text(text) => asset("StringAsset", quoted(text)),
+                AssetSource::Path(path) => asset("FileAsset", quoted(path)),
+                AssetSource::Uri(uri) => asset("RemoteAsset", quoted(uri)),
+            },
+            Value::Archive(Archive { source, .. }) => match source {
+                ArchiveSource::Path(path) => asset("FileArchive", quoted(path)),
+                ArchiveSource::Uri(uri) => asset("RemoteArchive", quoted(uri)),
+                ArchiveSource::Assets(assets) => {
+                    asset("AssetArchive", self.value(&Value::Object(assets.clone()), depth))
+                }
+            },
+        }
+    }
 }
 
 /// Items on lines of their own.

@@ -1,7 +1,6 @@
 //! Declarations in Python.
 
-use super::{Declaration, block, identifier, packages, quoted, secret_inside};
-use drystone_model::{ArchiveSource, AssetSource, Value};
+use super::{Declaration, Grammar, identifier, packages, quoted};
 use std::fmt::Write;
 
 const RESERVED: [&str; 36] = [
@@ -9,6 +8,15 @@ const RESERVED: [&str; 36] = [
     "del", "elif", "else", "except", "exec", "finally", "for", "from", "global", "if", "import", "in", "is",
     "lambda", "nonlocal", "not", "or", "pass", "print", "raise", "return", "try", "while", "with",
 ];
+
+/// What is inside of values keeps its names: the SDK sends those that it does not know as they are.
+const GRAMMAR: Grammar = Grammar {
+    nothing: "None",
+    truths: ["False", "True"],
+    bare_keys: false,
+    secret: "pulumi.Output.secret",
+    asset: "pulumi.",
+};
 
 pub(super) fn write(declared: &[Declaration]) -> String {
     let mut text = "import pulumi\n".to_owned();
@@ -24,7 +32,7 @@ pub(super) fn write(declared: &[Declaration]) -> String {
         let variable = snake_case(&declaration.variable);
         let mut arguments = vec![quoted(&declaration.name)];
         for (key, input) in declaration.inputs.iter().filter(|(_, input)| !input.is_null()) {
-            arguments.push(format!("{}={}", snake_case(key), value(input, 1)));
+            arguments.push(format!("{}={}", snake_case(key), GRAMMAR.value(input, 1)));
         }
         arguments.extend(options(declaration));
         let _ = write!(text, "\n{variable} = {}({})\n", path.join("."), arguments.join(",\n    "));
@@ -65,43 +73,4 @@ fn snake_case(name: &str) -> String {
         text.push(letter.to_ascii_lowercase());
     }
     identifier(&text, &RESERVED)
-}
-
-fn value(value: &Value, depth: usize) -> String {
-    match value {
-        Value::Null | Value::Computed(_) => "None".to_owned(),
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => quoted(text),
-        Value::Bytes(bytes) => quoted(&String::from_utf8_lossy(bytes)),
-        Value::Array(items) => {
-            let items = items.iter().map(|item| self::value(item, depth + 1));
-            block(items, depth, ['[', ']'])
-        }
-        // What is inside keeps its names: the SDK sends those that it does not know as they are.
-        Value::Object(members) => {
-            let member = |(key, member): (&String, &Value)| {
-                format!("{}: {}", quoted(key), self::value(member, depth + 1))
-            };
-            block(members.iter().map(member), depth, ['{', '}'])
-        }
-        Value::Secret(secret) => {
-            format!("pulumi.Output.secret({})", self::value(&secret_inside(secret), depth))
-        }
-        Value::Output(output) => self::value(output.value.as_ref().unwrap_or(&Value::Null), depth),
-        Value::ResourceReference(reference) => quoted(reference.urn.as_str()),
-        Value::Asset(asset) => match &asset.source {
-            AssetSource::Text(text) => format!("pulumi.StringAsset({})", quoted(text)),
-            AssetSource::Path(path) => format!("pulumi.FileAsset({})", quoted(path)),
-            AssetSource::Uri(uri) => format!("pulumi.RemoteAsset({})", quoted(uri)),
-        },
-        Value::Archive(archive) => match &archive.source {
-            ArchiveSource::Path(path) => format!("pulumi.FileArchive({})", quoted(path)),
-            ArchiveSource::Uri(uri) => format!("pulumi.RemoteArchive({})", quoted(uri)),
-            ArchiveSource::Assets(assets) => {
-                format!("pulumi.AssetArchive({})", self::value(&Value::Object(assets.clone()), depth))
-            }
-        },
-    }
 }

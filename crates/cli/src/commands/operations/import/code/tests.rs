@@ -1,7 +1,6 @@
 //! What the code says, in each language.
 
 use super::*;
-use drystone_model::{Archive, ArchiveSource, Asset, AssetSource};
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
     members.map(|(key, value)| (key.to_owned(), value)).into()

@@ -1,7 +1,7 @@
 //! Declarations in TypeScript.
 
-use super::{Declaration, block, identifier, packages, quoted, secret_inside};
-use drystone_model::{ArchiveSource, AssetSource, Value};
+use super::{Declaration, Grammar, identifier, packages, quoted};
+use drystone_model::Value;
 use std::fmt::Write;
 
 const RESERVED: [&str; 40] = [
@@ -47,6 +47,14 @@ const RESERVED: [&str; 40] = [
     "typeof",
 ];
 
+const GRAMMAR: Grammar = Grammar {
+    nothing: "undefined",
+    truths: ["false", "true"],
+    bare_keys: true,
+    secret: "pulumi.secret",
+    asset: "new pulumi.asset.",
+};
+
 pub(super) fn write(declared: &[Declaration]) -> String {
     let mut text = "import * as pulumi from \"@pulumi/pulumi\";\n".to_owned();
     for package in packages(declared) {
@@ -58,7 +66,7 @@ pub(super) fn write(declared: &[Declaration]) -> String {
         path.extend(modules.iter().map(|module| identifier(module, &[])));
         path.push(kind);
         let variable = identifier(&declaration.variable, &RESERVED);
-        let inputs = value(&Value::Object(declaration.inputs.clone()), 0);
+        let inputs = GRAMMAR.value(&Value::Object(declaration.inputs.clone()), 0);
         let name = quoted(&declaration.name);
         let _ = write!(text, "\nconst {variable} = new {}({name}, {inputs}", path.join("."));
         text.push_str(&options(declaration));
@@ -83,42 +91,4 @@ fn options(declaration: &Declaration) -> String {
     }
     let lines: String = options.iter().map(|option| format!("    {option},\n")).collect();
     format!(", {{\n{lines}}}")
-}
-
-fn value(value: &Value, depth: usize) -> String {
-    match value {
-        Value::Null | Value::Computed(_) => "undefined".to_owned(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => quoted(text),
-        Value::Bytes(bytes) => quoted(&String::from_utf8_lossy(bytes)),
-        Value::Array(items) => {
-            let items = items.iter().map(|item| self::value(item, depth + 1));
-            block(items, depth, ['[', ']'])
-        }
-        Value::Object(members) => {
-            let member = |(key, member): (&String, &Value)| {
-                let plain = identifier(key, &[]) == *key;
-                let key = if plain { key.clone() } else { quoted(key) };
-                format!("{key}: {}", self::value(member, depth + 1))
-            };
-            block(members.iter().map(member), depth, ['{', '}'])
-        }
-        Value::Secret(secret) => format!("pulumi.secret({})", self::value(&secret_inside(secret), depth)),
-        Value::Output(output) => self::value(output.value.as_ref().unwrap_or(&Value::Null), depth),
-        Value::ResourceReference(reference) => quoted(reference.urn.as_str()),
-        Value::Asset(asset) => match &asset.source {
-            AssetSource::Text(text) => format!("new pulumi.asset.StringAsset({})", quoted(text)),
-            AssetSource::Path(path) => format!("new pulumi.asset.FileAsset({})", quoted(path)),
-            AssetSource::Uri(uri) => format!("new pulumi.asset.RemoteAsset({})", quoted(uri)),
-        },
-        Value::Archive(archive) => match &archive.source {
-            ArchiveSource::Path(path) => format!("new pulumi.asset.FileArchive({})", quoted(path)),
-            ArchiveSource::Uri(uri) => format!("new pulumi.asset.RemoteArchive({})", quoted(uri)),
-            ArchiveSource::Assets(assets) => {
-                let assets = self::value(&Value::Object(assets.clone()), depth);
-                format!("new pulumi.asset.AssetArchive({assets})")
-            }
-        },
-    }
 }
