@@ -141,6 +141,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         (&["--file", "missing.json"], "could not read import file"),
         (&["--file", "broken.json"], "could not read import file"),
         (&["--file", "empty.json"], "there is nothing to import"),
+        (&[ITEM, "a", "a", "--out", "missing/code.txt"], "could not open output file"),
         (&["--from", "terraform", "state.json"], "`--from` is not part of this version yet"),
     ] {
         let ended = import(&site, &[words, &["--yes", "--skip-preview"]].concat());

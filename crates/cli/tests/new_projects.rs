@@ -93,6 +93,9 @@ fn what_cannot_be_made_is_refused_and_nothing_is_written() {
         (&["new", "yaml", "--yes", "--name", "a b", "--dir", "made"], "'a b' is not a valid project name"),
         (&["new", "yaml", "--yes"], "is not empty; rerun in an empty directory"),
         (&["new", "yaml", "--dir", "made"], "--yes must be passed in to proceed"),
+        (&["new", "yaml", "--yes", "--dir", "made", "--runtime-options", "x"], "invalid runtime option: x"),
+        (&["new", "yaml", "--yes", "--dir", "made", "--secrets-provider", "x"], "unknown secrets provider"),
+        (&["new", "yaml", "--yes", "--dir", "made", "--config", "x"], "hint: a value is set with"),
         (&["new", "yaml", "--yes", "--ai", "x", "--dir", "made"], "need Pulumi Cloud"),
     ] {
         let ended = sandbox.drystone(words);

@@ -14,8 +14,9 @@ use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
 use drystone_plugins::languages::Program;
+use drystone_secrets::ProviderChoice;
 use drystone_workspace::Value;
-use drystone_workspace::config::{NewValue, parse_assignment};
+use drystone_workspace::config::{Locator, NewValue, parse_assignment};
 use drystone_workspace::project::{Project, check_new_project_name};
 use std::path::{Path, PathBuf};
 
@@ -90,6 +91,7 @@ pub(crate) async fn run(context: &Context, args: NewArgs) -> Outcome {
         return Ok(());
     }
     args.refuse()?;
+    let options = runtime_options(&args.runtime_options)?;
     let asks = context.is_interactive() && !args.yes;
     if !asks && !args.yes {
         return Err(Failure::configuration(
@@ -110,8 +112,9 @@ pub(crate) async fn run(context: &Context, args: NewArgs) -> Outcome {
         Some(text) => text.clone(),
         None => ask("What the project is:", format!("The project {name}"), asks)?,
     };
+    args.config_values(&name)?;
     template.write(&folder, &name, &described)?;
-    set_runtime_options(&folder, &args.runtime_options)?;
+    set_runtime_options(&folder, &options)?;
     terminal::note(format!("Created project '{name}'"));
     if args.generate_only {
         return Ok(());
@@ -147,6 +150,7 @@ impl NewArgs {
             return Err(Failure::configuration("`--remote-stack-config` needs Pulumi Cloud")
                 .hint("leave it out: the configuration is kept in Pulumi.STACK.yaml"));
         }
+        self.secrets_provider.parse::<ProviderChoice>().map_err(Failure::configuration)?;
         let Some(name) = &self.name else { return Ok(()) };
         check_new_project_name(name)
             .map_err(|problem| Failure::general(format!("'{name}' is not a valid project name: {problem}")))
@@ -198,6 +202,15 @@ impl NewArgs {
         Ok(name)
     }
 
+    /// The configuration of the first stack.
+    fn config_values(&self, project: &str) -> Outcome<Vec<(Locator, String)>> {
+        let read = |text: &String| {
+            parse_assignment(Some(project), text, self.config_path)
+                .map_err(|error| chain(error).hint("a value is set with `--config KEY=VALUE`"))
+        };
+        self.config.iter().map(read).collect()
+    }
+
     /// Makes the first stack, selects it, and sets its configuration.
     async fn make_stack(&self, context: &Context, asks: bool) -> Outcome {
         let backend = context.backend()?;
@@ -217,9 +230,7 @@ impl NewArgs {
         }
         let name = project.name.clone();
         let mut opened = Opened::of(context, &Place { config_file: None }, project, backend, stack, None)?;
-        for text in &self.config {
-            let (locator, value) = parse_assignment(Some(&name), text, self.config_path)
-                .map_err(|error| chain(error).hint("a value is set with `--config KEY=VALUE`"))?;
+        for (locator, value) in self.config_values(&name)? {
             opened.file.settings.config.set(&locator, NewValue::Text(value)).map_err(chain)?;
         }
         opened.save().map(|_| ())
@@ -242,20 +253,27 @@ fn ask(question: &str, default: String, asks: bool) -> Outcome<String> {
     answer.map_err(|_| Failure::new(ExitCode::Cancelled, "cancelled: no project was made"))
 }
 
+/// Options of the language's runtime, as the command line has them.
+fn runtime_options(given: &[String]) -> Outcome<Vec<(String, String)>> {
+    let read = |option: &String| {
+        let pair = option.trim().split_once('=');
+        pair.map(|(key, value)| (key.to_owned(), value.to_owned())).ok_or_else(|| {
+            Failure::configuration(format!("invalid runtime option: {option}")).hint("an option is KEY=VALUE")
+        })
+    };
+    given.iter().map(read).collect()
+}
+
 /// Adds options to the runtime that the project file names.
-fn set_runtime_options(folder: &Path, options: &[String]) -> Outcome {
+fn set_runtime_options(folder: &Path, options: &[(String, String)]) -> Outcome {
     if options.is_empty() {
         return Ok(());
     }
     let path = folder.join("Pulumi.yaml");
     let project = Project::load(&path).map_err(Failure::configuration)?;
     let mut runtime = project.runtime.unwrap_or_default();
-    for option in options {
-        let Some((key, value)) = option.trim().split_once('=') else {
-            return Err(Failure::configuration(format!("invalid runtime option: {option}"))
-                .hint("an option is KEY=VALUE"));
-        };
-        runtime.options.insert(key.to_owned(), Value::String(value.to_owned()));
+    for (key, value) in options {
+        runtime.options.insert(key.clone(), Value::String(value.clone()));
     }
     let fail = |error: &dyn std::fmt::Display| Failure::configuration(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| fail(&error))?;

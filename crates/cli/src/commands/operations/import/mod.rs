@@ -107,7 +107,7 @@ impl ImportArgs {
         let generates = switch(self.generate_code.as_deref(), "--generate-code", true)?;
         let code = match (generates, self.out) {
             (true, None) => Some(Code::Stdout),
-            (true, Some(path)) => Some(Code::File(context.environment.resolve(&path))),
+            (true, Some(path)) => Some(Code::File(writable(context.environment.resolve(&path))?)),
             (false, out) => {
                 if out.is_some() {
                     terminal::note("Output file will not be used as --generate-code is false.");
@@ -212,6 +212,16 @@ impl Importing {
         }
         write_to(place, &text)
     }
+}
+
+/// A file that can be written, before anything is taken over.
+fn writable(path: PathBuf) -> Outcome<PathBuf> {
+    let opened = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    opened.map_err(|error| {
+        Failure::configuration(format!("could not open output file: {}: {error}", path.display()))
+            .hint("nothing was taken over; name another file with `--out`")
+    })?;
+    Ok(path)
 }
 
 fn write_to(place: &Code, text: &str) -> Outcome {
