@@ -3,11 +3,12 @@
 use prost::Message;
 use std::{env, error::Error, fs, path::Path};
 
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     "codegen/codegen.proto",
     "google/rpc/status.proto",
     "pulumirpc/analyzer.proto",
     "pulumirpc/callback.proto",
+    "pulumirpc/converter.proto",
     "pulumirpc/engine.proto",
     "pulumirpc/errors.proto",
     "pulumirpc/events.proto",

@@ -11,8 +11,8 @@ mod moments;
 mod report;
 mod snapshot_diff;
 mod snapshot_secrets;
-mod switches;
 mod terminal;
+mod words;
 
 use clap::{CommandFactory, Parser};
 use context::Context;
@@ -39,7 +39,7 @@ fn main() -> ProcessExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    let words = switches::plain(&app::App::command(), std::env::args_os());
+    let words = words::of_process(&app::App::command());
     let app = match app::App::try_parse_from(words) {
         Ok(app) => app,
         Err(error) => return app::explain(&error),

@@ -18,7 +18,8 @@ use std::process::{Command, Stdio};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
-/// Runs a script in a folder of its own, where `pulumi` is our binary and `ledger` the only provider plugin.
+/// Runs a script in a folder of its own, where `pulumi` is our binary, `ledger` the only provider and `bench` the
+/// only converter.
 fn run(language: &Path, script: &str) {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
@@ -27,6 +28,8 @@ fn run(language: &Path, script: &str) {
     }
     symlink(env!("CARGO_BIN_EXE_drystone"), place("bin/pulumi")).unwrap();
     symlink(peer("DRYSTONE_PEER_GO_PROVIDER"), place("bin/pulumi-resource-ledger")).unwrap();
+    let converter = "pulumi-converter-bench";
+    symlink(peer("DRYSTONE_TESTBED").join(converter), place("bin").join(converter)).unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(language);
     command.arg(format!("{TESTS}/automation/{script}")).current_dir(place("work")).env_clear();

@@ -142,10 +142,154 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         (&["--file", "broken.json"], "could not read import file"),
         (&["--file", "empty.json"], "there is nothing to import"),
         (&[ITEM, "a", "a", "--out", "missing/code.txt"], "could not open output file"),
-        (&["--from", "terraform", "state.json"], "`--from` is not part of this version yet"),
+        (&["--from", "terraform", "state.json"], "no converter plugin 'pulumi-converter-terraform' found"),
+        (
+            &["--from", "bench", "--file", "list.json"],
+            "may not be specified in conjunction with an import file",
+        ),
+        (
+            &["--from", "bench", "nowhere.json"],
+            "error: converter \"bench\" failed: nowhere.json: No such file",
+        ),
     ] {
         let ended = import(&site, &[words, &["--yes", "--skip-preview"]].concat());
         assert!(ended.code != 0 && ended.stderr.contains(text), "{words:?}: {ended:#?}");
     }
     assert_eq!(site.known(), known(&[], &[]));
+}
+
+/// Lets the bench converter read a state.
+fn convert(site: &Site, state: &str, words: &[&str]) -> Ended {
+    site.sandbox.write("state.json", state);
+    import(site, &[&["--from", "bench", "--skip-preview"], words, &["--", "state.json"]].concat())
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn what_a_converter_lists_is_taken_over_with_its_code() {
+    let site = existing();
+    site.sandbox.write("Pulumi.yaml", "name: shop\nruntime: python\n");
+    let state = r#"{"resources": [{"type": "bench:index:Item", "name": "a", "id": "a"}],
+        "diagnostics": [{"severity": "warning", "summary": "odd", "detail": "but well", "line": 3}]}"#;
+    let ended = convert(&site, state, &[]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(ended.stderr.contains("warning: state.json:3,1-5: odd; but well"), "{ended:#?}");
+    assert!(ended.stdout.contains("a = bench.Item(\"a\""), "{ended:#?}");
+    assert_eq!(site.known(), known(&["a"], &[]));
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_converter_runs_where_the_user_is() {
+    let site = existing();
+    std::fs::create_dir(site.sandbox.project().join("inner")).expect("a folder");
+    site.sandbox.write(
+        "inner/state.json",
+        r#"{"resources": [{"type": "bench:index:Item", "name": "a", "id": "a"}]}"#,
+    );
+    let ended =
+        import(&site, &["--cwd", "inner", "--from", "bench", "--yes", "--skip-preview", "state.json"]);
+    assert_eq!((ended.code, site.known()), (0, known(&["a"], &[])), "{ended:#?}");
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_conversion_that_fails_takes_nothing_over() {
+    let listed = r#""resources": [{"type": "bench:index:Item", "name": "a", "id": "a"}]"#;
+    let site = existing();
+    for (state, texts) in [
+        (
+            format!(r#"{{{listed}, "diagnostics": [{{"severity": "error", "summary": "no", "line": 2}}]}}"#),
+            &["error: state.json:2,1-5: no", "error: conversion failed", "hint: nothing was taken over"][..],
+        ),
+        (
+            format!(r#"{{{listed}, "ends": "goodbye"}}"#),
+            &["converter \"bench\" failed: the converter 'bench' ended with exit code 3", "goodbye"],
+        ),
+        (
+            format!(r#"{{{listed}, "schema": "stranger"}}"#),
+            &["no resource plugin 'pulumi-resource-stranger' found"],
+        ),
+    ] {
+        let ended = convert(&site, &state, &["--generate-resources", "list.json"]);
+        assert_ne!(ended.code, 0, "{ended:#?}");
+        for text in texts {
+            assert!(ended.stderr.contains(text), "{text}: {ended:#?}");
+        }
+        assert!(!site.sandbox.project().join("list.json").exists());
+    }
+    assert_eq!(site.known(), known(&[], &[]));
+    let ended = convert(&site, r#"{"ends": "goodbye"}"#, &["--stack", "stranger"]);
+    assert!(ended.code == 6 && !ended.stderr.contains("goodbye"), "{ended:#?}");
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn the_list_of_a_converter_is_kept_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let site = existing();
+    let state = r#"{"resources": [{"type": "bench:index:Item", "name": "a", "id": "a", "inputs": {"text":
+        {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": "hidden"}}}]}"#;
+    let ended = convert(&site, state, &["--generate-resources", "list.json"]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(ended.stderr.contains("Generated import file written out to"), "{ended:#?}");
+    let shown = [ended.stdout, ended.stderr].concat();
+    assert!(!shown.contains("hidden"), "{shown}");
+    let path = site.sandbox.project().join("list.json");
+    assert_eq!(std::fs::metadata(&path).expect("the list").permissions().mode() & 0o777, 0o600);
+    assert!(site.sandbox.read("list.json").contains(r#""plaintext": "\"hidden\"""#));
+    let state = site.export()["deployment"]["resources"].to_string();
+    assert!(!state.contains("hidden"), "{state}");
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn an_import_that_fails_keeps_what_the_converter_listed() {
+    let site = existing();
+    let state = r#"{"resources": [{"type": "bench:index:Item", "name": "a", "id": "a"},
+        {"type": "bench:index:Item", "name": "b", "id": "nobody"}]}"#;
+    let ended = convert(&site, state, &["--generate-code=false"]);
+    assert_eq!(ended.code, 4, "{ended:#?}");
+    let (_, path) = ended.stderr.split_once("edit and rerun import with --file ").expect("the file's name");
+    let path = path.lines().next().expect("a line");
+    site.sandbox.write("world/nobody", "{}");
+    let ended = import(&site, &["--file", path, "--yes", "--skip-preview", "--generate-code=false"]);
+    assert_eq!((ended.code, site.known()), (0, known(&["a", "b"], &[])), "{ended:#?}");
+}
+
+/// A provider that another ecosystem's names map to is found wherever it is: here on the PATH, as if it were installed.
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_converter_finds_mappings_in_the_providers_that_are_there() {
+    let site = existing();
+    site.sandbox.write("world/o", "{}");
+    let state = r#"{"mapping": "outer", "hint": "bench",
+        "resources": [{"type": "bench:index:Item", "name": "a", "id": "{mapping}"}]}"#;
+    let ended = convert(&site, state, &["--generate-code=false"]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert_eq!(site.export()["deployment"]["resources"][2]["id"], "o");
+}
+
+/// One broken plugin does not keep the others from being asked; it matters only if nobody has the mapping.
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_broken_provider_only_matters_when_no_other_has_the_mapping() {
+    use std::os::unix::fs::symlink;
+    let mut site = existing();
+    let home = site.sandbox.project().join("plugins-home");
+    let plugins = home.join("plugins");
+    let bench = std::path::PathBuf::from(std::env::var("DRYSTONE_TESTBED").expect("the testbed"));
+    for (name, program) in [("a", "/bin/false".into()), ("bench", bench.join("pulumi-resource-bench"))] {
+        let folder = plugins.join(format!("resource-{name}-v1.0.0"));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        symlink(&program, folder.join(format!("pulumi-resource-{name}"))).expect("a link");
+    }
+    site.sandbox.set("PULUMI_HOME", home.to_str().expect("a path"));
+    site.sandbox.write("world/o", "{}");
+    let stack = ["--generate-code=false", "--stack", "dev"];
+    let listed = r#""resources": [{"type": "bench:index:Item", "name": "a", "id": "{mapping}"}]"#;
+    let ended = convert(&site, &format!(r#"{{"mapping": "outer", {listed}}}"#), &stack);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let ended = convert(&site, &format!(r#"{{"mapping": "stranger", {listed}}}"#), &stack);
+    assert!(ended.code != 0 && ended.stderr.contains("these could not be asked: a:"), "{ended:#?}");
 }

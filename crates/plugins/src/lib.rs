@@ -2,12 +2,13 @@
 
 pub mod analyzer;
 mod callbacks;
+pub mod converter;
 mod digest;
 pub mod events;
 mod fetch;
 pub mod install;
 pub mod languages;
-mod loader;
+pub mod loader;
 pub mod monitor;
 pub mod process;
 pub mod proto;

@@ -2,9 +2,11 @@
 //!
 //! `pulumi-resource-bench` is a provider whose objects are files in the folder `BENCH_WORLD`, written before it answers,
 //! so that a test can compare what exists with what a state knows. `pulumi-language-bench` is a language whose program
-//! is its options: it registers that many resources in that shape. `null-engine` runs the two with an engine that
-//! decides nothing, which is the least that any engine can cost.
+//! is its options: it registers that many resources in that shape. `pulumi-converter-bench` lists what a file says exists.
+//! `null-engine` runs provider and language with an engine that decides nothing, which is the least that any engine can
+//! cost.
 
+pub mod converter;
 pub mod fault;
 pub mod language;
 pub mod program;

@@ -62,6 +62,27 @@ impl ResourceProvider for Bench {
         Ok(Response::new(PluginInfo { version: "1.0.0".to_owned() }))
     }
 
+    async fn get_schema(&self, _: Request<GetSchemaRequest>) -> Answer<GetSchemaResponse> {
+        let schema = r#"{"name": "bench", "version": "1.0.0"}"#.to_owned();
+        Ok(Response::new(GetSchemaResponse { schema }))
+    }
+
+    /// The ecosystem `bench` has a provider `outer`, which is said; `lone` has one, which is not.
+    async fn get_mappings(&self, request: Request<GetMappingsRequest>) -> Answer<GetMappingsResponse> {
+        let outer = (request.into_inner().key == "bench").then(|| "outer".to_owned());
+        Ok(Response::new(GetMappingsResponse { providers: outer.into_iter().collect() }))
+    }
+
+    async fn get_mapping(&self, request: Request<GetMappingRequest>) -> Answer<GetMappingResponse> {
+        let request = request.into_inner();
+        let (provider, data) = match (request.key.as_str(), request.provider.as_str()) {
+            ("bench", "outer") => ("outer", "o"),
+            ("lone", "") => ("only", "l"),
+            _ => ("", ""),
+        };
+        Ok(Response::new(GetMappingResponse { provider: provider.to_owned(), data: data.into() }))
+    }
+
     async fn check_config(&self, request: Request<CheckRequest>) -> Answer<CheckResponse> {
         Ok(Response::new(CheckResponse { inputs: request.into_inner().news, failures: Vec::new() }))
     }

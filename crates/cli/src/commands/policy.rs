@@ -1,9 +1,8 @@
 //! `policy analyze`: holds a state to policy packs, without a program and without providers.
 
-use crate::commands::identity::PULUMI_VERSION;
 use crate::commands::operations::flow::ORGANIZATION;
-use crate::commands::operations::policies::{PolicyFlags, Starter, violated};
-use crate::commands::operations::session::plugin_lines;
+use crate::commands::operations::hosting::{Hosting, Setting};
+use crate::commands::operations::policies::{PolicyFlags, violated};
 use crate::commands::state::document::StateFile;
 use crate::context::{Context, secrets_failure};
 use crate::display::{Closing, Display, Opening, Options};
@@ -15,11 +14,8 @@ use drystone_engine::{
     analyze_snapshot,
 };
 use drystone_model::Snapshot;
-use drystone_plugins::languages::{PluginHost, PolicyRun, Program};
-use drystone_plugins::monitor::{MonitorServer, MonitorSettings};
-use drystone_plugins::search::Search;
+use drystone_plugins::languages::{PolicyRun, Program};
 use drystone_secrets::{Manager, Reuse, Sealer};
-use drystone_workspace::Environment;
 use drystone_workspace::project::Runtime;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -129,36 +125,22 @@ async fn judge(
     packs: &[crate::commands::operations::policies::NamedPack],
     events: &Arc<dyn EventSink>,
 ) -> Outcome<(BTreeMap<String, String>, usize)> {
-    let environment = Environment::of_process()
-        .map_err(|error| Failure::configuration(format!("the working folder cannot be told: {error}")))?;
-    let environment = Arc::new(environment);
     let project = context.project()?;
-    let search = Search::new(&environment, project.as_ref()).map_err(Failure::configuration)?;
-    let place = Program::of_plugin(environment.working_directory(), Runtime::default());
-    let settings = MonitorSettings {
+    let cancellation = Cancellation::default();
+    let setting = Setting {
+        project: project.as_ref(),
+        place: Program::of_plugin(context.environment.working_directory(), Runtime::default()),
         info: RunInfo {
             project: judged.run.project.clone(),
             stack: judged.run.stack.clone(),
             organization: ORGANIZATION.to_owned(),
             ..RunInfo::default()
         },
-        root: place.root.clone(),
-        directory: place.directory.clone(),
-        version: PULUMI_VERSION.trim_start_matches('v').to_owned(),
-        resource_references: true,
-        output_values: true,
-        events: Arc::clone(events),
+        events,
+        cancellation: &cancellation,
     };
-    let server = MonitorServer::start_logged(settings, None).await.map_err(|error| {
-        Failure::new(ExitCode::Unavailable, format!("no port of this machine can be opened: {error}"))
-    })?;
-    let address = server.endpoint().address();
-    let host =
-        PluginHost::new(search, environment, place, &judged.run.project, address, plugin_lines(events))
-            .with_flags(context.globals.plugin_flags());
-    let cancellation = Cancellation::default();
-    let starter = Starter { host: &host, endpoint: server.endpoint(), cancellation: &cancellation, events };
-    let analyzers: Vec<Arc<dyn Analyzer>> = starter.load(context, &judged.run, packs).await?;
+    let hosting = Hosting::start(context, setting).await?;
+    let analyzers: Vec<Arc<dyn Analyzer>> = hosting.policy_packs().load(context, &judged.run, packs).await?;
     let versions = analyzers.iter().map(|analyzer| {
         let pack = analyzer.pack();
         (pack.name.clone(), pack.version.clone())
@@ -166,8 +148,7 @@ async fn judge(
     let versions = versions.collect();
     let broken = analyze_snapshot(&judged.snapshot, judged.sealer.clone(), analyzers, events.as_ref()).await;
     cancellation.request(CancelLevel::Graceful);
-    host.close().await;
-    server.stop().await;
+    hosting.close().await;
     let broken = broken.map_err(|failed| Failure::general(format!("running policy analysis: {failed}")))?;
     Ok((versions, broken))
 }

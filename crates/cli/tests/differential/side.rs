@@ -73,6 +73,7 @@ impl Side {
         symlink(binary, side.bin("pulumi")).unwrap();
         symlink(peer("DRYSTONE_PEER_YAML"), side.bin("pulumi-language-yaml")).unwrap();
         side.install_ledger(case.ledger);
+        side.install_converter();
         if case.language != Language::Yaml {
             side.install_dynamic_providers();
         }
@@ -129,6 +130,16 @@ impl Side {
                 &format!("exec {} -u {TESTS}/providers/python/ledger.py \"$@\"", python.display()),
             ),
         }
+    }
+
+    /// A converter, and an installed provider that knows mappings.
+    fn install_converter(&self) {
+        let plugins = peer("DRYSTONE_TESTBED");
+        let converter = "pulumi-converter-bench";
+        symlink(plugins.join(converter), self.bin(converter)).unwrap();
+        let folder = self.folder.join("home/.pulumi/plugins/resource-bench-v1.0.0");
+        fs::create_dir_all(&folder).unwrap();
+        symlink(plugins.join("pulumi-resource-bench"), folder.join("pulumi-resource-bench")).unwrap();
     }
 
     /// The stock CLI finds the hosts of dynamic providers on the PATH.

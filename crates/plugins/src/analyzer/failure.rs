@@ -1,10 +1,6 @@
 //! Why a policy pack cannot be asked, or has not answered.
 
-use crate::provider::failure::lost;
-use crate::provider::unanswered::{Gone, Whom};
 use crate::wire::WireError;
-use std::error::Error;
-use tonic::Status;
 
 /// Why a policy pack cannot be asked, or has not answered.
 #[derive(Debug, thiserror::Error)]
@@ -29,18 +25,4 @@ pub enum PackError {
         /// What is wrong, by policy.
         problems: Vec<String>,
     },
-}
-
-/// What went wrong, in the pack's own words where it has any.
-pub(super) fn describe(status: &Status, whom: Whom<'_>) -> String {
-    let message = status.message();
-    if let Some(gone) = status.source().and_then(|source| source.downcast_ref::<Gone>()) {
-        format!("{whom} {gone}")
-    } else if lost(status) {
-        format!("{whom} ended or stopped answering ({message})")
-    } else if message.is_empty() {
-        format!("{whom} failed: {}", status.code().description())
-    } else {
-        message.to_owned()
-    }
 }

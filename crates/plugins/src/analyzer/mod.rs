@@ -200,7 +200,7 @@ impl GrpcAnalyzer {
     }
 
     fn failure(&self, status: &Status) -> PackError {
-        PackError::Call(failure::describe(status, self.whom()))
+        PackError::Call(unanswered::describe(status, self.whom()))
     }
 
     fn senseless(&self, problem: impl fmt::Display) -> PackError {

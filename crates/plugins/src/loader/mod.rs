@@ -1,21 +1,66 @@
 //! Schemas and mappings that programs and plugins ask for.
 
+mod mappings;
+
 use crate::monitor::Endpoint;
 use crate::monitor::refusal::Refusal;
 use crate::proto::codegen as rpc;
-use drystone_engine::{PackageDescriptor, Parameterization};
+use crate::provider::GrpcProvider;
+use crate::search::Search;
+use async_trait::async_trait;
+use drystone_engine::{PackageDescriptor, Parameterization, ParameterizeArguments, Provider, ProviderError};
+use mappings::Mappings;
 use rpc::{loader_server::Loader, mapper_server::Mapper};
 use tonic::{Request, Response, Status};
 
-/// Finds schemas through the running operation, which has or starts the providers that know them.
+/// The ecosystem that mappings are from when nobody says.
+pub const USUAL_ECOSYSTEM: &str = "terraform";
+
+/// Where providers come from that are asked about their packages alone, whether an operation runs or not.
+#[async_trait]
+pub trait Packages: Send + Sync {
+    /// The provider of a package, started but neither parameterised nor configured.
+    async fn provider(&self, package: &PackageDescriptor) -> Result<GrpcProvider, ProviderError>;
+
+    /// Where providers are looked for.
+    fn search(&self) -> &Search;
+
+    /// The ecosystem that mappings are from when the request does not say.
+    fn ecosystem(&self) -> &str;
+}
+
+/// A provider that is asked about its package alone.
+async fn started(
+    packages: &dyn Packages,
+    package: &PackageDescriptor,
+) -> Result<GrpcProvider, ProviderError> {
+    let provider = packages.provider(package).await?;
+    if let Some(parameterization) = &package.parameterization {
+        provider.parameterize(ParameterizeArguments::Value(parameterization.clone())).await?;
+    }
+    Ok(provider)
+}
+
+/// Answers where programs and plugins reach this engine.
 #[derive(Debug)]
 pub(crate) struct Schemas {
     endpoint: Endpoint,
+    mappings: Mappings,
 }
 
 impl Schemas {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint }
+        Self { endpoint, mappings: Mappings::default() }
+    }
+
+    /// The running operation has or starts the provider that knows; without one it is started for this.
+    async fn schema(&self, package: &PackageDescriptor) -> Result<String, Refusal> {
+        if let Some(monitor) = self.endpoint.monitor() {
+            return Ok(monitor.schema(package).await?);
+        }
+        let packages = self.endpoint.packages().ok_or_else(Refusal::nobody)?;
+        let provider = started(packages.as_ref(), package).await?;
+        Ok(provider.schema(package.parameterization.clone()).await?)
     }
 }
 
@@ -26,7 +71,6 @@ impl Loader for Schemas {
         request: Request<rpc::GetSchemaRequest>,
     ) -> Result<Response<rpc::GetSchemaResponse>, Status> {
         let request = request.into_inner();
-        let monitor = self.endpoint.monitor().ok_or_else(Refusal::nobody)?;
         let package = PackageDescriptor {
             name: request.package,
             version: request.version,
@@ -38,18 +82,22 @@ impl Loader for Schemas {
             }),
             ..PackageDescriptor::default()
         };
-        let schema = monitor.schema(&package).await.map_err(Refusal::from)?;
+        let schema = self.schema(&package).await?;
         Ok(Response::new(rpc::GetSchemaResponse { schema: schema.into_bytes() }))
     }
 }
 
 #[tonic::async_trait]
 impl Mapper for Schemas {
-    /// There is never a mapping: nothing is converted here from other ecosystems.
+    /// There is no mapping where there are no packages.
     async fn get_mapping(
         &self,
-        _: Request<rpc::GetMappingRequest>,
+        request: Request<rpc::GetMappingRequest>,
     ) -> Result<Response<rpc::GetMappingResponse>, Status> {
-        Ok(Response::new(rpc::GetMappingResponse::default()))
+        let data = match self.endpoint.packages() {
+            Some(packages) => self.mappings.find(packages.as_ref(), request.into_inner()).await?,
+            None => Vec::new(),
+        };
+        Ok(Response::new(rpc::GetMappingResponse { data }))
     }
 }

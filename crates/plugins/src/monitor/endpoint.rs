@@ -1,5 +1,6 @@
 //! Where plugins and programs reach this engine.
 
+use crate::loader::Packages;
 use crate::trace::CallLog;
 use drystone_engine::{Monitor, ViewPublisher};
 use std::{
@@ -16,12 +17,19 @@ pub struct Endpoint {
     address: Arc<str>,
     current: Arc<RwLock<Option<Monitor>>>,
     views: Arc<RwLock<Option<Arc<dyn ViewPublisher>>>>,
+    packages: Arc<RwLock<Option<Arc<dyn Packages>>>>,
     log: Option<CallLog>,
 }
 
 impl Endpoint {
     pub(crate) fn new(address: impl Into<Arc<str>>) -> Self {
-        Self { address: address.into(), current: Arc::default(), views: Arc::default(), log: None }
+        Self {
+            address: address.into(),
+            current: Arc::default(),
+            views: Arc::default(),
+            packages: Arc::default(),
+            log: None,
+        }
     }
 
     /// The same endpoint, whose calls are logged.
@@ -50,10 +58,21 @@ impl Endpoint {
         *self.views.write().unwrap_or_else(PoisonError::into_inner) = Some(views);
     }
 
+    /// Lets schemas and mappings be asked for from now on, whether an operation runs or not.
+    pub fn attach_packages(&self, packages: Arc<dyn Packages>) {
+        *self.packages.write().unwrap_or_else(PoisonError::into_inner) = Some(packages);
+    }
+
     /// Lets nobody answer any more. The operation is released.
     pub fn detach(&self) {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = None;
         *self.views.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.packages.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Where providers come from that are asked about their packages alone.
+    pub(crate) fn packages(&self) -> Option<Arc<dyn Packages>> {
+        self.packages.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The operation that takes views, if one runs.

@@ -1,7 +1,7 @@
 //! Why a request is not answered.
 
 use crate::wire::{WireError, assets::AssetError};
-use drystone_engine::{MonitorError, MonitorErrorKind};
+use drystone_engine::{MonitorError, MonitorErrorKind, ProviderError};
 use drystone_model::UrnError;
 use std::fmt::Display;
 use tonic::{Code, Status};
@@ -39,6 +39,12 @@ impl From<WireError> for Refusal {
 impl From<AssetError> for Refusal {
     fn from(error: AssetError) -> Self {
         Self { code: Code::Unknown, message: error.to_string() }
+    }
+}
+
+impl From<ProviderError> for Refusal {
+    fn from(error: ProviderError) -> Self {
+        Self { code: Code::Unknown, message: error.message }
     }
 }
 

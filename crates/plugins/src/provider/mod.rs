@@ -8,6 +8,7 @@ mod echo;
 pub(crate) mod failure;
 mod functions;
 mod lifecycle;
+mod mappings;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -177,7 +178,7 @@ impl GrpcProvider {
             supports_views: true,
             supports_refresh_before_update: true,
             invoke_with_preview: true,
-            mapper_target: None,
+            mapper_target: Some(address.clone()),
             loader_target: Some(address.clone()),
             resolver_target: None,
             accepts_byte_string: true,

@@ -3,6 +3,7 @@
 use super::failure;
 use crate::process::{Exit, Plugin, Printed};
 use drystone_engine::{CancelLevel, Cancellation};
+use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub(crate) enum Whom<'a> {
     Provider(&'a str),
     /// A policy pack.
     PolicyPack(&'a str),
+    /// A converter.
+    Converter(&'a str),
 }
 
 impl fmt::Display for Whom<'_> {
@@ -36,6 +39,7 @@ impl fmt::Display for Whom<'_> {
         match self {
             Self::Provider(name) => write!(f, "the provider '{name}'"),
             Self::PolicyPack(name) => write!(f, "the policy pack '{name}'"),
+            Self::Converter(name) => write!(f, "the converter '{name}'"),
         }
     }
 }
@@ -72,6 +76,20 @@ async fn explained(process: &Weak<Plugin>, mut status: Status) -> Status {
         status.set_source(Arc::new(Gone { exit, printed: plugin.last_lines() }));
     }
     status
+}
+
+/// What went wrong, in the words of who was asked where it has any.
+pub(crate) fn describe(status: &Status, whom: Whom<'_>) -> String {
+    let message = status.message();
+    if let Some(gone) = status.source().and_then(|source| source.downcast_ref::<Gone>()) {
+        format!("{whom} {gone}")
+    } else if failure::lost(status) {
+        format!("{whom} ended or stopped answering ({message})")
+    } else if message.is_empty() {
+        format!("{whom} failed: {}", status.code().description())
+    } else {
+        message.to_owned()
+    }
 }
 
 /// Waits until the operation has been asked to stop and the grace has passed since.

@@ -18,6 +18,7 @@ pub(crate) use path::on_path;
 use drystone_workspace::Environment;
 use drystone_workspace::project::{PluginProject, Project, Runtime};
 use project::ProjectPlugin;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -138,6 +139,15 @@ impl Search {
             Some(installed) => at(&installed.folder, wanted.kind, &wanted.name).map(Found::from),
             None => Err(self.missing(wanted)),
         }
+    }
+
+    /// The names of the providers that are installed or attached to, each once.
+    #[must_use]
+    pub fn installed_providers(&self) -> BTreeSet<String> {
+        let installed = self.cache.iter().flat_map(Cache::installed);
+        let installed = installed.filter(|plugin| plugin.kind == Kind::Resource).map(|plugin| plugin.name);
+        let attached = self.debugged_providers.split(',').filter_map(|entry| entry.trim().split_once(':'));
+        installed.chain(attached.map(|(name, _)| name.to_owned())).collect()
     }
 
     fn attached(&self, wanted: &Wanted) -> Result<Option<u16>, SearchError> {

@@ -344,7 +344,7 @@ async fn start(
     let session = Session::start(context, request, subject, &options, &events, &cancellation).await?;
     let running = async {
         let packs = &request.policy_packs;
-        let starter = session.policy_packs();
+        let starter = session.hosting.policy_packs();
         let analyzers = policies::load(context, &starter, subject, &options, packs).await?;
         Ok(drystone_engine::run(Run {
             organization: ORGANIZATION.to_owned(),
@@ -354,7 +354,7 @@ async fn start(
             base,
             options,
             program: session.program(),
-            plugins: session.plugins(),
+            plugins: session.hosting.plugins(),
             journal,
             sealer: Arc::new(sealer),
             events,
@@ -369,7 +369,7 @@ async fn start(
         ran = running => ran,
         never = signals.pass_on(&cancellation, display, dry_run) => match never {},
     };
-    session.close().await;
+    session.hosting.close().await;
     ran
 }
 

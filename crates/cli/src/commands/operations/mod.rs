@@ -1,8 +1,8 @@
 //! The operations: `preview`, `up`, `refresh`, `destroy` and `import`, a file each for what the command line says.
 //!
 //! Each makes a [`request::Request`]. `subject` finds what it is about: project, stack, configuration, secrets. `flow`
-//! previews, asks, takes the lease, runs the engine and commits once. `session` starts what the engine drives: plugins
-//! and the program. `journal`, `stacks` and `signals` are the engine's ways to the store and to the user.
+//! previews, asks, takes the lease, runs the engine and commits once. `hosting` starts plugins,
+//! `session` the program. `journal`, `stacks` and `signals` are the engine's ways to the store and to the user.
 
 mod confirm;
 mod destroy;
@@ -10,6 +10,7 @@ mod event_stream;
 mod flags;
 pub(super) mod flow;
 mod git;
+pub(super) mod hosting;
 mod import;
 mod journal;
 mod pending;
@@ -20,7 +21,7 @@ mod protection;
 mod record;
 mod refresh;
 mod request;
-pub(super) mod session;
+mod session;
 mod signals;
 mod stacks;
 mod subject;
@@ -54,7 +55,7 @@ pub(super) async fn refresh(context: &Context, args: RefreshArgs) -> Outcome {
 
 /// Takes over what exists.
 pub(super) async fn import(context: &Context, args: ImportArgs) -> Outcome {
-    flow::run(context, args.request(context)?).await
+    import::run(context, args).await
 }
 
 /// Deletes everything.

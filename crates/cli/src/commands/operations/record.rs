@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::commands::identity::PULUMI_VERSION;
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
+use crate::words;
 use clap::CommandFactory;
 use clap::parser::ValueSource;
 use drystone_dialects::pulumi::history::UpdateRecord;
@@ -167,7 +168,8 @@ fn setness(name: &str, value: &str) -> &'static str {
 /// The options of the command line by name, and whether each is on.
 fn given_options() -> BTreeMap<String, String> {
     let mut command = App::command();
-    let Ok(matches) = command.try_get_matches_from_mut(std::env::args_os()) else { return BTreeMap::new() };
+    let words = words::of_process(&command);
+    let Ok(matches) = command.try_get_matches_from_mut(words) else { return BTreeMap::new() };
     let Some((name, matches)) = matches.subcommand() else { return BTreeMap::new() };
     let Some(command) = command.find_subcommand(name) else { return BTreeMap::new() };
     let given = command.get_arguments().filter_map(|argument| {

@@ -2,6 +2,7 @@
 "use strict";
 
 const assert = require("node:assert/strict");
+const fs = require("node:fs");
 const path = require("node:path");
 const { test } = require("./specification.js");
 const { inline, items, recorded } = require("./shop.js");
@@ -211,4 +212,16 @@ test("what exists is imported, with the code that the program needs", async () =
   await assert.rejects(stack.import({ resources: [{ type, name: "a", id: "two" }], generateCode: false }), /already exists/);
   assert.equal((await stack.up()).summary.resourceChanges.delete, 3);
   assert.deepEqual(world.names(), ["one"]);
+});
+
+test("what a converter lists is imported", async () => {
+  const { stack, world } = await inline(items({ a: { name: "one", size: 3, options: { protect: true } } }));
+  world.appear("one", { size: 3 });
+  const state = path.resolve("converted.json");
+  fs.writeFileSync(state, JSON.stringify({ resources: [{ type: "ledger:index:Item", name: "a", id: "one" }] }));
+  const imported = await stack.import({ converter: "bench", converterArgs: [state] });
+  assert.match(imported.generatedCode, /const a = new ledger\.Item\("a"/);
+  assert.deepEqual(await recorded(stack), ["a"]);
+  assert.deepEqual((await stack.up({ expectNoChanges: true })).summary.resourceChanges, { same: 2 });
+  await assert.rejects(stack.import({ converter: "bench", converterArgs: ["nowhere.json"] }), /converter "bench" failed: nowhere\.json/);
 });

@@ -1,5 +1,6 @@
 """`up`, `preview`, `refresh` and `destroy`: their options, results, events and output."""
 
+import json
 import os
 import unittest
 
@@ -179,6 +180,19 @@ class Operations(unittest.TestCase):
             stack.import_resources(resources=[{"type": kind, "name": "a", "id": "two"}], generate_code=False)
         self.assertEqual(stack.up().summary.resource_changes["delete"], 3)
         self.assertEqual(world.names(), ["one"])
+
+    def test_what_a_converter_lists_is_imported(self):
+        shop = Shop(items(a={"name": "one", "size": 3, "protect": True}))
+        shop.world.appear("one", size=3)
+        state = os.path.abspath("converted.json")
+        with open(state, "w", encoding="utf-8") as file:
+            json.dump({"resources": [{"type": "ledger:index:Item", "name": "a", "id": "one"}]}, file)
+        imported = shop.stack.import_resources(converter="bench", converter_args=[state])
+        self.assertIn('a = ledger.Item("a",', imported.generated_code)
+        self.assertEqual(shop.recorded(), ["a"])
+        self.assertEqual(shop.stack.up(expect_no_changes=True).summary.resource_changes, {"same": 2})
+        with self.assertRaisesRegex(CommandError, 'converter "bench" failed: nowhere.json'):
+            shop.stack.import_resources(converter="bench", converter_args=["nowhere.json"])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,11 @@ use serde_json::{Value, json};
 const NOTHING: &str = "resources: {}\n";
 const ITEM: &str = "ledger:index:Item";
 
+/// A secret as converters send it.
+fn secret(value: impl Into<Value>) -> Value {
+    json!({ "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": value.into() })
+}
+
 /// A case in which three objects exist, and a program that has nothing.
 fn existing() -> Case {
     let three = ["one", "two", "three"].into_iter();
@@ -25,10 +30,21 @@ impl Case {
         self.file("list.json", list).import(&["--file", "list.json"])
     }
 
+    /// What another tool made, as its converter finds it in a file.
+    fn convert(self, state: &Value) -> Self {
+        self.file("state.json", state).import(&CONVERT)
+    }
+
+    fn convert_fails(self, state: &Value) -> Self {
+        self.file("state.json", state).import_fails(&CONVERT)
+    }
+
     fn import_list_fails(self, list: &Value) -> Self {
         self.file("list.json", list).import_fails(&["--file", "list.json"])
     }
 }
+
+const CONVERT: [&str; 5] = ["--from", "bench", "--generate-resources", "list.json", "state.json"];
 
 const OWNED: &[&str] = &["a | name: one, value: one, size: 3 | protect: true"];
 
@@ -87,6 +103,35 @@ cases! {
     a_refresh_and_an_up_after_an_import: of_items(&["b | value: v"]).appear("one", json!({ "value": "one" })).up()
         .import(&[ITEM, "a", "one"]).tamper("one", "value", json!("w")).refresh()
         .items(&["a | name: one, value: one | protect: true", "b | value: v"]).preview().up();
+    what_a_converter_lists: existing().convert(&json!({ "resources": [
+        { "type": ITEM, "name": "a", "id": "one", "parent": "group", "provider": "west" },
+        { "type": "shop:index:Group", "name": "group", "component": true },
+        { "type": "pulumi:providers:ledger", "name": "west", "inputs": { "region": "west" } },
+        { "type": ITEM, "name": "b", "id": "two", "logicalName": "z", "version": "1.0.0", "properties": ["value"] },
+    ], "diagnostics": [{ "severity": "warning", "summary": "odd", "detail": "but well", "line": 3 }] }))
+        .refresh();
+    what_a_converter_lists_with_secrets: existing().convert(&json!({ "resources": [
+        { "type": ITEM, "name": "a", "id": "one", "inputs": { "kind": secret("k") } },
+        { "type": ITEM, "name": "b", "id": "elsewhere", "inputs": { "value": secret("v") },
+            "outputs": { "value": secret("v"), "list": [1, { "deep": secret(true) }] } },
+    ]})).import(&["--file", "list.json"]).refresh();
+    what_a_converter_finds_by_mappings: existing().appear("o", json!({})).appear("l", json!({})).appear("bench", json!({}))
+        .convert(&json!({ "mapping": "outer", "resources": [{ "type": ITEM, "name": "a", "id": "{mapping}" }] }))
+        .convert(&json!({ "mapping": "outer", "hint": "bench",
+            "resources": [{ "type": ITEM, "name": "b", "id": "{mapping}" }] }))
+        .convert(&json!({ "mapping": "only", "ecosystem": "lone",
+            "resources": [{ "type": ITEM, "name": "c", "id": "{mapping}" }] }))
+        .convert(&json!({ "schema": "bench", "resources": [{ "type": ITEM, "name": "d", "id": "{schema}" }] }))
+        .convert(&json!({ "mapping": "stranger" }))
+        .convert(&json!({ "mapping": "stranger", "resources": [{ "type": ITEM, "name": "e", "id": "one{mapping}" }] }));
+    a_converter_that_does_not_succeed: existing()
+        .convert_fails(&json!({ "resources": [{ "type": ITEM, "name": "a", "id": "one" }],
+            "diagnostics": [{ "severity": "error", "summary": "no" }, { "severity": "warning", "summary": "odd" }] }))
+        .convert_fails(&json!({ "ends": "goodbye" }))
+        .convert_fails(&json!({ "resources": [{ "type": ITEM, "name": "a" }] }))
+        .convert_fails(&json!({ "schema": "stranger" }))
+        .import_fails(&["--from", "bench"]).import_fails(&["--from", "bench", "nowhere.json"])
+        .import_fails(&["--from", "stranger", "state.json"]);
     a_program_is_written_as_a_list: yaml("
 resources:
   west: { type: 'pulumi:providers:ledger' }

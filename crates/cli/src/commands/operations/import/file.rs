@@ -12,7 +12,7 @@ use std::path::Path;
 /// The largest file that is read.
 const LARGEST: u64 = 256 << 20;
 
-type Members = serde_json::Map<String, serde_json::Value>;
+pub(super) type Members = serde_json::Map<String, serde_json::Value>;
 
 /// What is taken over.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
@@ -69,18 +69,18 @@ pub(crate) struct Listed {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ListedParameterization {
-    plugin_name: String,
-    plugin_version: String,
-    value: String,
+    pub(super) plugin_name: String,
+    pub(super) plugin_version: String,
+    pub(super) value: String,
 }
 
 /// What a plugin is extended by.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct ListedExtension {
-    name: String,
-    version: String,
-    value: String,
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) value: String,
 }
 
 /// A list whose names are resolved.
@@ -119,6 +119,15 @@ impl ImportFile {
             }
         }
         serde_json::from_value(json).map_err(|error| fail(&error))
+    }
+
+    /// The list as a file has it.
+    pub(super) fn text(&self) -> Result<String, serde_json::Error> {
+        let mut text = Vec::new();
+        let indent = serde_json::ser::PrettyFormatter::with_indent(b"    ");
+        self.serialize(&mut serde_json::Serializer::with_formatter(&mut text, indent))?;
+        text.push(b'\n');
+        String::from_utf8(text).map_err(serde::ser::Error::custom)
     }
 
     /// A list of one.

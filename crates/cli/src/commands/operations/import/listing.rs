@@ -43,11 +43,7 @@ impl Listing {
         let fail = |error: &dyn std::fmt::Display| {
             Failure::general(format!("the list {} cannot be written: {error}", self.path.display()))
         };
-        let mut text = Vec::new();
-        let indent = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-        let mut writer = serde_json::Serializer::with_formatter(&mut text, indent);
-        serde::Serialize::serialize(&file, &mut writer).map_err(|error| fail(&error))?;
-        text.push(b'\n');
+        let text = file.text().map_err(|error| fail(&error))?;
         std::fs::write(&self.path, text).map_err(|error| fail(&error))
     }
 }

@@ -1,13 +1,16 @@
 //! `import`: takes over what exists, without a program.
 
 mod code;
+mod converter;
 mod file;
 mod listing;
 
 pub(super) use listing::{Heard, Listing};
 
+use self::converter::Converting;
 use self::file::ImportFile;
-use super::flags::{ApprovalFlags, CommonFlags, DisplayFlags, RunFlags, later, switch};
+use super::flags::{ApprovalFlags, CommonFlags, DisplayFlags, RunFlags, switch};
+use super::flow;
 use super::request::{Kind, Mode, Request};
 use super::subject::Subject;
 use crate::context::Context;
@@ -30,9 +33,10 @@ use std::path::PathBuf;
   drystone import aws:s3/bucket:Bucket logs my-logs-bucket
   drystone import aws:ec2/vpc:Vpc main vpc-0ad7 --parent net=URN --provider west=URN
   drystone import --file resources.json --out imported.ts
+  drystone import --from terraform -- ./terraform.tfstate
   drystone preview --import-file resources.json        write such a file from the program, then fill in the ids")]
 pub(crate) struct ImportArgs {
-    /// The type, the name that it gets, and the id that it has
+    /// The type, the name that it gets, and the id that it has; with `--from`, what the converter is told
     #[arg(value_names = ["TYPE", "NAME", "ID"], num_args = 0..)]
     resource: Vec<String>,
     /// A file that lists what is taken over, as JSON
@@ -65,12 +69,12 @@ pub(crate) struct ImportArgs {
     /// Only say what would be taken over
     #[arg(long)]
     preview_only: bool,
-    /// Not available yet: a converter of another tool's state
-    #[arg(long, value_name = "CONVERTER", hide = true)]
+    /// Let the plugin `pulumi-converter-CONVERTER` list what another tool has made; what follows `--` is for it
+    #[arg(long, value_name = "CONVERTER")]
     from: Option<String>,
-    /// Not available yet: where the list that a converter makes goes
-    #[arg(long, value_name = "FILE", hide = true)]
-    generate_resources: Option<String>,
+    /// Keep the list that the converter makes, secrets in clear; it is kept in a new file when the import fails
+    #[arg(long, value_name = "FILE")]
+    generate_resources: Option<PathBuf>,
     /// Use this settings file rather than the stack's own
     #[arg(long, value_name = "FILE")]
     config_file: Option<PathBuf>,
@@ -95,15 +99,51 @@ enum Code {
     File(PathBuf),
 }
 
+/// Takes over what exists.
+pub(super) async fn run(context: &Context, mut args: ImportArgs) -> Outcome {
+    let Some(from) = args.converter()? else {
+        let file = args.list(context)?;
+        return flow::run(context, args.request(context, file)?).await;
+    };
+    let mut request = args.request(context, ImportFile::default())?;
+    // A conversion may take long: there must be a stack for what it finds.
+    context.current(&context.backend()?, None).await?;
+    let file = from.list(context).await?;
+    if file.resources.is_empty() {
+        terminal::note("The converter found nothing to import.");
+        return from.keep(context, &file, false);
+    }
+    if let Some(importing) = &mut request.importing {
+        importing.file = file.clone();
+    }
+    let ran = flow::run(context, request).await;
+    let kept = from.keep(context, &file, ran.is_err());
+    ran.and(kept)
+}
+
 impl ImportArgs {
+    /// The converter that lists what is taken over, if one does.
+    fn converter(&mut self) -> Outcome<Option<Converting>> {
+        let Some(name) = self.from.take() else {
+            if self.generate_resources.is_some() {
+                terminal::warning(
+                    "`--generate-resources` keeps the list of a converter, and no `--from` names one",
+                );
+            }
+            return Ok(None);
+        };
+        if self.file.is_some() {
+            return Err(Failure::configuration(
+                "a converter may not be specified in conjunction with an import file",
+            )
+            .hint("leave out `--from` or `--file`"));
+        }
+        let args = std::mem::take(&mut self.resource);
+        Ok(Some(Converting { name, args, kept: self.generate_resources.take() }))
+    }
+
     /// What is asked for, or why it cannot be had.
-    pub(super) fn request(self, context: &Context) -> Outcome<Request> {
-        later(
-            "--from",
-            self.from.is_some() || self.generate_resources.is_some(),
-            "list the resources in a file and name it with `--file`",
-        )?;
-        let file = self.list(context)?;
+    fn request(self, context: &Context, file: ImportFile) -> Outcome<Request> {
         let generates = switch(self.generate_code.as_deref(), "--generate-code", true)?;
         let code = match (generates, self.out) {
             (true, None) => Some(Code::Stdout),

@@ -1,10 +1,38 @@
-//! Switches that are given a value, as the stock CLI takes every one of them: `--yes=true`, `--diff=false`.
+//! The words of the command line, in the form that its parser takes.
+//!
+//! The stock CLI lets every switch be given a value: `--yes=true`, `--diff=false`. The Node SDK puts words for the CLI
+//! behind those for a converter: `import --from NAME -- ARGUMENTS --stack NAME --non-interactive`.
 
 use clap::{ArgAction, Command};
 use std::ffi::OsString;
 
-/// The words of a command line with such switches as they are meant: there, or left out.
-pub(crate) fn plain(command: &Command, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+/// The words that this process was given.
+pub(crate) fn of_process(command: &Command) -> Vec<OsString> {
+    let words = std::env::args_os().collect();
+    let from_sdk = std::env::var("PULUMI_AUTOMATION_API").is_ok_and(|value| truth(&value) == Some(true));
+    plain(command, if from_sdk { ours_first(words) } else { words })
+}
+
+/// Puts what an SDK adds for the CLI before the converter's arguments.
+fn ours_first(mut words: Vec<OsString>) -> Vec<OsString> {
+    let separator = words.iter().position(|word| word == "--");
+    let added = words.len().saturating_sub(3);
+    match (separator, &words[added..]) {
+        (Some(separator), [option, _, switch])
+            if separator < added
+                && words.iter().any(|word| word == "import")
+                && option == "--stack"
+                && switch == "--non-interactive" =>
+        {
+            words[separator..].rotate_right(3);
+        }
+        _ => {}
+    }
+    words
+}
+
+/// Switches as they are meant: there, or left out.
+fn plain(command: &Command, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut path = vec![command];
     let mut plain = Vec::new();
     let mut rest = words.into_iter();
@@ -54,6 +82,27 @@ mod tests {
     use super::*;
     use crate::app::App;
     use clap::CommandFactory;
+
+    #[test]
+    fn words_of_an_sdk_that_follow_a_converters_arguments_are_for_the_command() {
+        let ordered = |text: &str| {
+            let words = ours_first(text.split(' ').map(OsString::from).collect());
+            words.into_iter().map(|word| word.into_string().expect("text")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            ordered("pulumi import --from tf -- a b --stack dev --non-interactive"),
+            "pulumi import --from tf --stack dev --non-interactive -- a b"
+        );
+        for as_they_are in [
+            "pulumi import --from tf -- a --stack dev",
+            "pulumi import --from tf --stack dev --non-interactive",
+            "pulumi config set k -- --stack dev --non-interactive",
+            "pulumi import -- --non-interactive",
+            "pulumi",
+        ] {
+            assert_eq!(ordered(as_they_are), as_they_are);
+        }
+    }
 
     #[test]
     fn no_two_options_of_a_command_get_in_each_others_way() {

@@ -1,0 +1,298 @@
+//! The plugins of a command: the port that they are given, and what starts them.
+
+use super::policies::Starter;
+use crate::backend::is_true;
+use crate::commands::identity::PULUMI_VERSION;
+use crate::context::Context;
+use crate::report::{ExitCode, Failure, Outcome};
+use async_trait::async_trait;
+use drystone_engine::{
+    Cancellation, Diagnostic, Event, EventSink, PackageDescriptor, Plugins, Provider, ProviderError, RunInfo,
+    Severity, ViewPublisher,
+};
+use drystone_model::Urn;
+use drystone_plugins::languages::{PluginHost, PluginSink, Program as ProgramPlace};
+use drystone_plugins::loader::{Packages, USUAL_ECOSYSTEM};
+use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
+use drystone_plugins::process::{Deadlines, Line, Stream};
+use drystone_plugins::provider::{GRACE, GrpcProvider, ProviderOptions, stopped_for_good};
+use drystone_plugins::search::{Kind, Search, Wanted, tolerant_version};
+use drystone_plugins::trace::CallLog;
+use drystone_workspace::Environment;
+use drystone_workspace::project::Project;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What plugins are started for.
+pub(in crate::commands) struct Setting<'a> {
+    /// The project, which may have plugins of its own.
+    pub(in crate::commands) project: Option<&'a Project>,
+    /// Where they run.
+    pub(in crate::commands) place: ProgramPlace,
+    /// What they are told of the run.
+    pub(in crate::commands) info: RunInfo,
+    /// Who hears of what they say.
+    pub(in crate::commands) events: &'a Arc<dyn EventSink>,
+    /// Asks what they are started for to stop.
+    pub(in crate::commands) cancellation: &'a Cancellation,
+}
+
+/// The plugins of a command. They end with it.
+pub(in crate::commands) struct Hosting {
+    hosted: Arc<Hosted>,
+    server: MonitorServer,
+}
+
+impl Hosting {
+    /// Opens the address that plugins are given. None is started before it is needed.
+    pub(in crate::commands) async fn start(context: &Context, setting: Setting<'_>) -> Outcome<Self> {
+        Self::start_from(context, setting, USUAL_ECOSYSTEM).await
+    }
+
+    /// The same, where mappings are of an ecosystem unless somebody says otherwise.
+    pub(in crate::commands) async fn start_from(
+        context: &Context,
+        setting: Setting<'_>,
+        ecosystem: &str,
+    ) -> Outcome<Self> {
+        let Setting { project, place, info, events, cancellation } = setting;
+        let environment = Environment::of_process()
+            .map_err(|error| Failure::configuration(format!("the working folder cannot be told: {error}")))?;
+        let environment = Arc::new(environment);
+        let search = Search::new(&environment, project).map_err(|error| {
+            let hint = error.hint();
+            hinted(Failure::configuration(error), hint)
+        })?;
+        let project = info.project.clone();
+        let server = serve(&environment, info, &place, events).await?;
+        let mut host = PluginHost::new(
+            search.clone(),
+            Arc::clone(&environment),
+            place,
+            &project,
+            server.endpoint().address(),
+            plugin_lines(events),
+        )
+        .with_flags(context.globals.plugin_flags());
+        if let Some(port) = seconds(&environment, "DRYSTONE_PLUGIN_START_LIMIT")? {
+            host = host.with_deadlines(Deadlines { port, ..Deadlines::default() });
+        }
+        let hosted = Arc::new(Hosted {
+            host,
+            search,
+            endpoint: server.endpoint().clone(),
+            ecosystem: ecosystem.to_owned(),
+            events: Arc::clone(events),
+            disable_preview: is_true(&environment, "PULUMI_DISABLE_PROVIDER_PREVIEW"),
+            grace: seconds(&environment, "DRYSTONE_PROVIDER_GRACE")?.unwrap_or(GRACE),
+            cancellation: cancellation.clone(),
+            development: is_true(&environment, "PULUMI_DEV"),
+            environment,
+        });
+        server.endpoint().attach_packages(Arc::clone(&hosted) as Arc<dyn Packages>);
+        Ok(Self { hosted, server })
+    }
+
+    /// What starts providers for the engine.
+    pub(super) fn plugins(&self) -> Arc<dyn Plugins> {
+        Arc::clone(&self.hosted) as Arc<dyn Plugins>
+    }
+
+    /// What starts any plugin.
+    pub(super) fn host(&self) -> &PluginHost {
+        &self.hosted.host
+    }
+
+    /// Where plugins are looked for.
+    pub(super) fn search(&self) -> &Search {
+        &self.hosted.search
+    }
+
+    /// The surroundings that plugins are started in.
+    pub(super) fn environment(&self) -> &Arc<Environment> {
+        &self.hosted.environment
+    }
+
+    /// Where plugins reach us.
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        self.server.endpoint()
+    }
+
+    /// What starts policy packs.
+    pub(in crate::commands) fn policy_packs(&self) -> Starter<'_> {
+        Starter {
+            host: &self.hosted.host,
+            endpoint: &self.hosted.endpoint,
+            cancellation: &self.hosted.cancellation,
+            events: &self.hosted.events,
+        }
+    }
+
+    /// Ends everything that is left.
+    pub(in crate::commands) async fn close(self) {
+        self.server.endpoint().detach();
+        self.hosted.host.close().await;
+        self.server.stop().await;
+    }
+}
+
+/// Opens the port that plugins and the program are given.
+async fn serve(
+    environment: &Environment,
+    info: RunInfo,
+    place: &ProgramPlace,
+    events: &Arc<dyn EventSink>,
+) -> Outcome<MonitorServer> {
+    let settings = MonitorSettings {
+        info,
+        root: place.root.clone(),
+        directory: place.directory.clone(),
+        version: PULUMI_VERSION.trim_start_matches('v').to_owned(),
+        resource_references: !is_true(environment, "PULUMI_DISABLE_RESOURCE_REFERENCES"),
+        output_values: !is_true(environment, "PULUMI_DISABLE_OUTPUT_VALUES"),
+        events: Arc::clone(events),
+    };
+    let log = environment.filled_variable("PULUMI_DEBUG_GRPC").map(|path| {
+        CallLog::open(&environment.resolve(Path::new(&path))).map_err(|error| {
+            Failure::configuration(format!("the log of calls `{path}` cannot be written: {error}"))
+                .hint("name another file in PULUMI_DEBUG_GRPC, or unset it")
+        })
+    });
+    let log = log.transpose()?;
+    MonitorServer::start_logged(settings, log).await.map_err(|error| {
+        Failure::new(ExitCode::Unavailable, format!("no port of this machine can be opened: {error}"))
+    })
+}
+
+pub(super) fn hinted(failure: Failure, hint: Option<String>) -> Failure {
+    hint.into_iter().fold(failure, Failure::hint)
+}
+
+pub(super) fn tell(events: &Arc<dyn EventSink>, urn: Urn, severity: Severity, message: String) {
+    events.send(Event::Diagnostic(Diagnostic { urn, message, severity, stream: 0, ephemeral: false }));
+}
+
+/// What plugins print: providers that a program carries within itself speak for the program, others for whoever looks
+/// for faults.
+fn plugin_lines(events: &Arc<dyn EventSink>) -> PluginSink {
+    let events = Arc::clone(events);
+    Arc::new(move |wanted: &Wanted| {
+        let events = Arc::clone(&events);
+        let quiet = wanted.kind == Kind::Resource
+            && !matches!(wanted.name.as_str(), "pulumi-nodejs" | "pulumi-python");
+        Arc::new(move |line: Line| {
+            let severity = match line.stream {
+                _ if quiet => Severity::Debug,
+                Stream::Stdout => Severity::Info,
+                Stream::Stderr => Severity::InfoError,
+            };
+            tell(&events, Urn::default(), severity, line.text + "\n");
+        })
+    })
+}
+
+/// How long something may take, as a variable says in seconds: `DRYSTONE_PROVIDER_GRACE` beyond the time limit of an
+/// operation, `DRYSTONE_PLUGIN_START_LIMIT` from the start of a plugin to its port.
+fn seconds(environment: &Environment, name: &str) -> Outcome<Option<Duration>> {
+    let Some(text) = environment.filled_variable(name) else { return Ok(None) };
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let wrong = || Failure::configuration(format!("{name} is `{text}`, which is no number of seconds"));
+    seconds.ok_or_else(wrong).map(Some)
+}
+
+/// Starts providers.
+struct Hosted {
+    host: PluginHost,
+    search: Search,
+    environment: Arc<Environment>,
+    endpoint: Endpoint,
+    /// The ecosystem that mappings are of when nobody says.
+    ecosystem: String,
+    events: Arc<dyn EventSink>,
+    disable_preview: bool,
+    grace: Duration,
+    cancellation: Cancellation,
+    /// Whether plugins are being developed, so that their versions say nothing: `PULUMI_DEV`.
+    development: bool,
+}
+
+#[async_trait]
+impl Plugins for Hosted {
+    fn attach(&self, views: Arc<dyn ViewPublisher>) {
+        self.endpoint.attach_views(views);
+    }
+
+    async fn load(&self, package: &PackageDescriptor) -> Result<Arc<dyn Provider>, ProviderError> {
+        Ok(Arc::new(self.provider(package).await?))
+    }
+}
+
+#[async_trait]
+impl Packages for Hosted {
+    fn search(&self) -> &Search {
+        &self.search
+    }
+
+    fn ecosystem(&self) -> &str {
+        &self.ecosystem
+    }
+
+    async fn provider(&self, package: &PackageDescriptor) -> Result<GrpcProvider, ProviderError> {
+        let version = match package.version.as_str() {
+            "" => None,
+            text => Some(tolerant_version(text).ok_or_else(|| {
+                ProviderError::new(format!("`{text}` is not a version of the plugin `{}`", package.name))
+            })?),
+        };
+        let wanted = Wanted { kind: Kind::Resource, name: package.name.clone(), version };
+        let started = tokio::select! {
+            biased;
+            started = self.host.start(&wanted, &package.env_var_mappings) => started.map_err(|error| {
+                let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+                ProviderError::new(format!("{error}{hint}"))
+            })?,
+            () = stopped_for_good(&self.cancellation) => {
+                let name = &package.name;
+                return Err(ProviderError::new(format!(
+                    "the plugin {name} was still starting when the run was asked to stop, and is given up"
+                )));
+            }
+        };
+        if let Some(warning) = started.warning {
+            tell(&self.events, Urn::default(), Severity::Warning, warning);
+        }
+        let options = ProviderOptions {
+            name: package.name.clone(),
+            endpoint: self.endpoint.clone(),
+            directory: started.folder,
+            disable_preview: self.disable_preview,
+            version: None,
+            grace: self.grace,
+            cancellation: self.cancellation.clone(),
+        };
+        let channel = started.plugin.channel();
+        let provider = GrpcProvider::connect(channel, options, Some(started.plugin)).await?;
+        if !self.development {
+            self.warn_of_version(&wanted, &provider).await?;
+        }
+        Ok(provider)
+    }
+}
+
+impl Hosted {
+    /// Says, in the stock CLI's words, that a plugin is older than what was asked for.
+    async fn warn_of_version(&self, wanted: &Wanted, provider: &GrpcProvider) -> Result<(), ProviderError> {
+        let Some(expected) = &wanted.version else { return Ok(()) };
+        let version = provider.version().await?;
+        if tolerant_version(&version).is_none_or(|version| version < *expected) {
+            let message = format!(
+                "resource plugin {} is expected to have version >={expected}, but has {version}; the wrong version \
+                 may be on your path, or this may be a bug in the plugin",
+                wanted.name
+            );
+            tell(&self.events, Urn::default(), Severity::Warning, message);
+        }
+        Ok(())
+    }
+}
