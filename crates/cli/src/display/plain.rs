@@ -3,7 +3,7 @@
 use super::diff::{Form, body};
 use super::model::{Model, Row, Touched};
 use super::text::{Line, Tone, duration};
-use super::tree::{Show, is_shown, is_told, label, state, worded};
+use super::tree::{Show, is_shown, is_told, label, replacement_step, state, worded};
 use super::words::Kind;
 use drystone_engine::{Op, StepEvent};
 use std::collections::{HashMap, HashSet};
@@ -50,7 +50,11 @@ impl Plain {
                 if !is_told(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
                     return Vec::new();
                 }
-                self.ended(row, place, op, event, now)
+                let lines = self.ended(row, place, op, event, now);
+                match self.replacement_step(row, op, now) {
+                    Some(step) if clears(op) => vec![step],
+                    step => lines.into_iter().chain(step).collect(),
+                }
             }
         }
     }
@@ -65,8 +69,7 @@ impl Plain {
     ) -> Vec<Line> {
         self.reminded.remove(&place);
         let beside = if self.diff.is_some() { Beside::Nothing } else { Beside::Note };
-        let clears = matches!(op, Op::DeleteReplaced | Op::DiscardReplaced);
-        if clears && !row.failed() {
+        if clears(op) && !row.failed() {
             // A preview says it with the replacement; a real one is worth a line.
             if row.planned() && row.kind() == Kind::Replace {
                 return Vec::new();
@@ -90,6 +93,15 @@ impl Plain {
             lines.extend(body(event, form).into_iter().map(|line| line.indented(INDENT)));
         }
         lines
+    }
+
+    /// A line for a step that is a part of a replacement, where those are shown.
+    fn replacement_step(&self, row: &Row, op: Op, now: Duration) -> Option<Line> {
+        let step =
+            row.steps.iter().rev().find(|step| step.op == op).filter(|_| self.show.replacement_steps)?;
+        let (sign, text) = replacement_step(row, step, now)?;
+        let line = Line::toned(Tone::Replaced, format!("{sign:<4}")).with(Tone::Plain, label(row, self.show));
+        Some(line.with(Tone::Replaced, format!("  {text}")))
     }
 
     /// What is left of messages that did not end with a line break.
@@ -152,6 +164,11 @@ impl Plain {
         }
         lines
     }
+}
+
+/// Whether a step takes away what was replaced.
+fn clears(op: Op) -> bool {
+    matches!(op, Op::DeleteReplaced | Op::DiscardReplaced)
 }
 
 /// Every resource that changes with its whole diff and its messages.

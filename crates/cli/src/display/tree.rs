@@ -1,6 +1,6 @@
 //! The resources of an operation as a tree of lines.
 
-use super::model::{Message, Model, Row};
+use super::model::{Message, Model, Phase, Row, Step};
 use super::text::{Line, Tone, duration, fit, message_lines, printable, width};
 use super::words::Kind;
 use drystone_engine::{Op, Severity};
@@ -38,6 +38,9 @@ pub(super) struct Layout {
 const MESSAGE_LINES: usize = 4;
 /// Where the branches begin.
 const MARGIN: usize = 5;
+
+/// The columns of how a resource stands: a gap, the word and the time.
+const STANDING: usize = 2 + 10 + 6;
 /// How many columns of branches there are before deeper ones stand below each other.
 const DEEPEST: usize = 45;
 
@@ -208,7 +211,11 @@ fn render(model: &Model, entries: &[Entry], layout: Layout) -> Vec<Line> {
     let names: Vec<String> =
         entries.iter().map(|entry| label(&model.rows[entry.place], layout.show)).collect();
     let wide = entries.iter().zip(&names).map(|(entry, name)| width(&entry.before) + width(name));
-    let most = layout.columns.map_or(usize::MAX, |columns| (columns / 2).max(columns.saturating_sub(50)));
+    let has_notes = entries.iter().any(|entry| !note(&model.rows[entry.place]).is_empty());
+    let most = layout.columns.map_or(usize::MAX, |columns| match has_notes {
+        true => (columns / 2).max(columns.saturating_sub(50)),
+        false => columns.saturating_sub(MARGIN + STANDING),
+    });
     let column = wide.max().unwrap_or(0).min(most);
     let states: Vec<Standing> =
         entries.iter().map(|entry| state(&model.rows[entry.place], layout.now)).collect();
@@ -220,7 +227,7 @@ fn render(model: &Model, entries: &[Entry], layout: Layout) -> Vec<Line> {
     for ((entry, name), state) in entries.iter().zip(names).zip(&states) {
         let row = &model.rows[entry.place];
         let room = column.saturating_sub(width(&entry.before));
-        let name = fit(&name, room.max(8));
+        let name = shortened(&name, room.max(8));
         let mut line = headline(row, state, &entry.before, &name, &columns);
         line.cut(layout.columns.unwrap_or(usize::MAX));
         lines.push(line);
@@ -248,14 +255,26 @@ fn headline(row: &Row, state: &Standing, before: &str, name: &str, columns: &Col
     line.pad(columns.time);
     line.push(Tone::Plain, state.time.clone());
     line.pad(columns.note);
-    let note = match row.status.as_deref().and_then(|status| message_lines(status).into_iter().next()) {
-        Some(status) => status,
-        None => row.note.clone(),
-    };
+    let note = note(row);
     if !note.is_empty() {
         line.push(Tone::Faint, note);
     }
     line
+}
+
+/// What a resource's provider says of it now, or what changes.
+fn note(row: &Row) -> String {
+    let status = row.status.as_deref().and_then(|status| message_lines(status).into_iter().next());
+    status.unwrap_or_else(|| row.note.clone())
+}
+
+/// A type and a name in so many columns: the name tells resources apart, so the front of the type goes first.
+fn shortened(label: &str, columns: usize) -> String {
+    if width(label) <= columns {
+        return label.to_owned();
+    }
+    let short = label.split_once(' ').and_then(|(kind, name)| Some((kind.rsplit_once(':')?.1, name)));
+    short.map_or_else(|| fit(label, columns), |(kind, name)| fit(&format!("…:{kind} {name}"), columns))
 }
 
 /// Where the parts of a line begin.
@@ -306,31 +325,32 @@ fn seconds(elapsed: Duration) -> String {
 
 /// The steps of a replacement, a line each.
 fn replacement_steps(row: &Row, below: &str, now: Duration) -> Vec<Line> {
+    let parts = row.steps.iter().filter_map(|step| replacement_step(row, step, now));
+    parts.map(|(sign, text)| Line::new(format!("  {sign:<3}{below}")).with(Tone::Replaced, text)).collect()
+}
+
+/// The sign of a step that is a part of a replacement, and how far it is.
+pub(super) fn replacement_step(row: &Row, step: &Step, now: Duration) -> Option<(&'static str, String)> {
     if row.kind() != Kind::Replace {
-        return Vec::new();
+        return None;
     }
-    let part = |step: &super::model::Step| {
-        use super::model::Phase;
-        let (sign, doing, done, planned) = match step.op {
-            Op::CreateReplacement => {
-                ("++", "creating replacement", "created replacement", "to create replacement")
-            }
-            Op::ImportReplacement => {
-                ("=>", "importing replacement", "imported replacement", "to import replacement")
-            }
-            Op::ReadReplacement => (">>", "reading replacement", "read replacement", "to read replacement"),
-            Op::DeleteReplaced => ("--", "deleting original", "deleted original", "to delete original"),
-            Op::DiscardReplaced => ("<<", "discarding original", "discarded original", "to discard original"),
-            _ => return None,
-        };
-        let text = match step.phase {
-            Phase::Running(since) => format!("{doing}  {}", seconds(now.saturating_sub(since))),
-            Phase::Planned => planned.to_owned(),
-            Phase::Done(took) => format!("{done}  {}", duration(took)),
-            Phase::Failed(took) => format!("{doing} failed  {}", duration(took)),
-        };
-        let line = Line::new(format!("  {sign:<3}{below}"));
-        Some(line.with(Tone::Replaced, text))
+    let (sign, doing, done, planned) = match step.op {
+        Op::CreateReplacement => {
+            ("++", "creating replacement", "created replacement", "to create replacement")
+        }
+        Op::ImportReplacement => {
+            ("=>", "importing replacement", "imported replacement", "to import replacement")
+        }
+        Op::ReadReplacement => (">>", "reading replacement", "read replacement", "to read replacement"),
+        Op::DeleteReplaced => ("--", "deleting original", "deleted original", "to delete original"),
+        Op::DiscardReplaced => ("<<", "discarding original", "discarded original", "to discard original"),
+        _ => return None,
     };
-    row.steps.iter().filter_map(part).collect()
+    let text = match step.phase {
+        Phase::Running(since) => format!("{doing}  {}", seconds(now.saturating_sub(since))),
+        Phase::Planned => planned.to_owned(),
+        Phase::Done(took) => format!("{done}  {}", duration(took)),
+        Phase::Failed(took) => format!("{doing} failed  {}", duration(took)),
+    };
+    Some((sign, text))
 }

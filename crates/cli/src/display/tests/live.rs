@@ -115,6 +115,17 @@ fn a_narrow_terminal_breaks_no_line() {
 }
 
 #[test]
+fn a_name_is_whole_where_there_is_room_and_goes_before_its_type_where_there_is_not() {
+    let name = "a-rather-long-name-for-a-bucket";
+    let long = create(&urn("aws:s3/bucket:Bucket", name), PropertyMap::new());
+    let script = Script::default().begin(&long).end(&long, 1_000);
+    let at = |columns| screen_at(example_stage().size(columns, 30), &script, 2_000);
+    assert!(at(80).contains(&format!("aws:s3:Bucket {name}")), "{}", at(80));
+    assert!(at(70).contains(&format!("…:Bucket {name}")), "{}", at(70));
+    assert!(at(48).contains("…:Bucket a-rather"), "{}", at(48));
+}
+
+#[test]
 fn a_low_terminal_keeps_what_runs_and_what_failed() {
     let mut script = Script::default();
     let steps: Vec<StepEvent> =

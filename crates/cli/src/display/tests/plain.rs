@@ -26,6 +26,16 @@ fn a_preview_in_lines() {
 }
 
 #[test]
+fn the_steps_of_a_replacement_have_lines_of_their_own_when_asked_for() {
+    let mut stage = plain();
+    stage.options.show.replacement_steps = true;
+    insta::assert_snapshot!(stage.play(every_kind()));
+    let mut stage = plain().preview();
+    stage.options.show.replacement_steps = true;
+    insta::assert_snapshot!(stage.play(every_kind().planned()));
+}
+
+#[test]
 fn what_runs_for_long_says_so_now_and_then() {
     let slow = create(&urn("a:b:C", "slow"), PropertyMap::new());
     let script =
