@@ -1,5 +1,6 @@
 //! Hidden commands for tests and support.
 
+use super::manual::reference;
 use crate::report::{Failure, Outcome};
 use crate::terminal;
 use clap::{Args, Subcommand};
@@ -15,11 +16,17 @@ pub(crate) struct DebugArgs {
 enum DebugCommand {
     /// Replay journals: lines `{"base":…,"entries":[…]}` in, the resulting deployment or error out
     Replay,
+    /// Print the reference of all commands, as Markdown
+    Reference,
 }
 
 pub(crate) fn run(args: &DebugArgs) -> Outcome {
     match args.command {
         DebugCommand::Replay => replay(),
+        DebugCommand::Reference => {
+            terminal::data(&reference());
+            Ok(())
+        }
     }
 }
 

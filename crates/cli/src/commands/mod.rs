@@ -7,6 +7,7 @@ mod debug;
 mod demo;
 mod identity;
 mod install;
+mod manual;
 mod missing;
 mod new;
 mod operations;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     /// Print a completion script for a shell
     #[command(alias = "gen-completion")]
     Completion(identity::CompletionArgs),
+    Man(manual::ManArgs),
     /// Show what the state commands do, on a stack of its own
     Demo(demo::DemoArgs),
     /// For tests and support
@@ -93,6 +95,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::About(args) => about::run(context, &args).await,
         Command::Version => version(),
         Command::Completion(args) => identity::completion(&args),
+        Command::Man(args) => manual::man(context, &args),
         Command::Demo(args) => demo::run(&args),
         Command::Debug(args) => debug::run(&args),
         Command::Other(words) => missing::run(&words),
