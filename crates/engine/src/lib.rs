@@ -18,6 +18,7 @@ mod plan;
 mod policies;
 mod recorder;
 mod registry;
+mod secrecy;
 mod snapshot_policies;
 mod vault;
 mod world;

@@ -76,6 +76,7 @@ impl Deployment {
     async fn phases(self: &Arc<Self>, program: Option<Arc<dyn Program>>) -> Result<(), Stopped> {
         let runs_program = self.options.operation == Operation::Update || self.options.run_program;
         self.read_naming()?;
+        self.migrate_providers().await?;
         self.resolve_pending().await?;
         if self.options.operation == Operation::Import {
             return self.import_all().await;

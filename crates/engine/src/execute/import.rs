@@ -6,10 +6,11 @@ use super::{Causes, StepResult, moment, protect_outputs};
 use crate::deployment::Deployment;
 use crate::known::Known;
 use crate::recorder::Success;
+use crate::secrecy::{hide, keep_secret};
 use crate::{
     CheckArguments, Op, PropertyMap, Provider, ProviderError, ReadArguments, ReadState, Severity, State,
 };
-use drystone_model::{ROOT_STACK_TYPE, Urn, Value};
+use drystone_model::{ROOT_STACK_TYPE, Urn};
 use std::sync::Arc;
 
 /// Something that the user named.
@@ -185,7 +186,9 @@ struct Found {
 
 impl Found {
     fn put_into(self, new: &mut State) {
-        let Self { state, inputs, outputs } = self;
+        let Self { state, mut inputs, outputs } = self;
+        // What the program calls secret is.
+        keep_secret(&mut inputs, &new.inputs);
         new.record.id = if state.id.is_empty() { new.record.import_id.clone() } else { state.id };
         new.record.init_errors = state.incomplete;
         new.record.refresh_before_update = state.refresh_before_update;
@@ -211,7 +214,7 @@ fn supply(inputs: &mut PropertyMap, supplied: PropertyMap) {
                 inputs.insert(key, value);
             }
             Some(found) if value.contains_secrets() && !found.contains_secrets() => {
-                *found = Value::secret(std::mem::take(found));
+                hide(found);
             }
             Some(_) => {}
         }

@@ -23,6 +23,7 @@ pub(crate) use update::{Recording, Update};
 
 use crate::deployment::{Deployment, Stopped};
 use crate::known::Known;
+use crate::secrecy::hide;
 use crate::{Diff, Event, Op, PropertyDiff, ProviderError, ProviderErrorKind, Severity, State, StepEvent};
 use drystone_model::{Urn, Value};
 use std::collections::BTreeMap;
@@ -229,19 +230,13 @@ pub(crate) fn protect_outputs(deployment: &Deployment, state: &mut State) {
                 "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details.",
             );
         } else if let Some(value) = state.outputs.get_mut(key) {
-            conceal(value);
+            hide(value);
         }
     }
     for (key, value) in &mut state.outputs {
         if state.inputs.get(key).is_some_and(Value::is_secret) {
-            conceal(value);
+            hide(value);
         }
-    }
-}
-
-fn conceal(value: &mut Value) {
-    if !value.is_secret() {
-        *value = Value::secret(std::mem::take(value));
     }
 }
 

@@ -7,6 +7,7 @@ use crate::deployment::Deployment;
 use crate::generate::diff::{compare, invert};
 use crate::known::Known;
 use crate::recorder::Success;
+use crate::secrecy::keep_secret;
 use crate::{DiffChanges, Op, ReadArguments, ReadState, State};
 use drystone_model::{Value, is_provider_type};
 use std::sync::Arc;
@@ -51,9 +52,14 @@ impl Deployment {
             Err(message) => return Err(self.fail(old.urn(), message).into()),
         };
         let record = &before.record;
+        let reads_nothing = !record.custom || is_provider_type(record.urn.type_token());
+        if reads_nothing && matches!(purpose, RefreshFor::Program(_)) {
+            // The program's own step tells of it.
+            return Ok(Some(old));
+        }
         let mut running =
             self.start(Op::Refresh, Some(&old), Some(Arc::clone(&before)), Causes::default()).await?;
-        if !record.custom || is_provider_type(record.urn.type_token()) || record.pending_replacement {
+        if reads_nothing || record.pending_replacement {
             running.event.result = Some(Op::Same);
             running.done(Some(before));
             return Ok(Some(old));
@@ -129,12 +135,15 @@ impl Deployment {
         &self,
         before: &State,
         found: ReadState,
-        outputs: crate::PropertyMap,
+        mut outputs: crate::PropertyMap,
         purpose: RefreshFor<'_>,
     ) -> State {
+        let mut inputs = found.inputs.unwrap_or_else(|| before.inputs.clone());
+        keep_secret(&mut inputs, &before.inputs);
+        keep_secret(&mut outputs, &before.outputs);
         let mut new = State {
             record: before.record.clone(),
-            inputs: found.inputs.unwrap_or_else(|| before.inputs.clone()),
+            inputs,
             outputs,
             replacement_trigger: before.replacement_trigger.clone(),
         };

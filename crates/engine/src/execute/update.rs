@@ -99,10 +99,11 @@ impl Deployment {
             incomplete = applied.incomplete;
             new.record.init_errors.clone_from(&incomplete);
             published = Some(token);
+            new.record.modified = Some(moment(self));
         } else {
-            new.outputs.clone_from(&before.outputs);
+            // A component's outputs are what the program says next.
+            new.record.modified.clone_from(&before.record.modified);
         }
-        new.record.modified = Some(moment(self));
         if !incomplete.is_empty() {
             // The next run must see that its inputs still differ.
             new.inputs.clone_from(&before.inputs);

@@ -11,6 +11,7 @@ mod dependents;
 pub(crate) mod diff;
 mod ignore_changes;
 mod import;
+mod migrate;
 mod pending;
 pub(crate) mod policy;
 pub(crate) mod refresh;

@@ -12,6 +12,7 @@ use crate::deployment::{Deployment, Stopped};
 use crate::execute::views::During;
 use crate::execute::{moment, protect_outputs, timeout};
 use crate::known::Known;
+use crate::secrecy::keep_secret;
 use crate::{PropertyMap, ProviderError, ReadArguments, ReadState, Severity, State};
 use drystone_journal::prune_references;
 use drystone_model::{Operation, OperationKind, Resource, Snapshot, Urn, Value, is_provider_type, normalize};
@@ -80,7 +81,8 @@ impl Deployment {
         if draft.removed {
             prune_references(&mut draft.resources);
         }
-        self.rebase(draft).await
+        let pending = draft.unclear.into_iter().map(|(operation, _)| operation).collect();
+        self.rebase(draft.resources, pending, draft.byte_strings).await
     }
 
     /// The ids that the user named, each for one operation: of several on one resource that which would have guessed
@@ -110,17 +112,21 @@ impl Deployment {
         Snapshot { resources, ..self.base().clone() }
     }
 
-    /// Makes the draft the base.
-    async fn rebase(&self, draft: Draft) -> Result<(), Stopped> {
-        let operations: Vec<Operation> = draft.unclear.into_iter().map(|(operation, _)| operation).collect();
-        self.base().pending_operations.clone_from(&operations);
+    /// Makes other states the base, with these operations pending.
+    pub(super) async fn rebase(
+        &self,
+        resources: Vec<Resource>,
+        pending: Vec<Operation>,
+        byte_strings: bool,
+    ) -> Result<(), Stopped> {
+        self.base().pending_operations.clone_from(&pending);
         let rest = self.base().clone();
-        let mut snapshot = Snapshot { resources: draft.resources, pending_operations: operations, ..rest };
+        let mut snapshot = Snapshot { resources, pending_operations: pending, ..rest };
         // Two that claim one name are told of by whoever takes the snapshot.
         let _ = normalize(&mut snapshot);
         let olds = snapshot.resources.iter().cloned().enumerate();
         let olds: Vec<Arc<Known>> = olds.map(|(index, resource)| Known::of_base(index, resource)).collect();
-        let written = self.recorder.rebase(snapshot, draft.byte_strings, olds.clone()).await;
+        let written = self.recorder.rebase(snapshot, byte_strings, olds.clone()).await;
         written.map_err(|error| self.lose_journal(&error))?;
         self.world().set_olds(olds);
         Ok(())
@@ -216,11 +222,12 @@ impl Deployment {
         }
     }
 
-    async fn read_back(&self, known: &State, id: &str) -> Result<ReadState, ProviderError> {
+    async fn read_back(self: &Arc<Self>, known: &State, id: &str) -> Result<ReadState, ProviderError> {
         let stopped = |_| ProviderError::new("the operation is ending");
         let _slot = self.slots.acquire().await.map_err(stopped)?;
         let record = &known.record;
         let provider = self.provider(&record.urn, &record.provider).await?;
+        self.extend_from_state(record).await.map_err(ProviderError::new)?;
         let token = self.views.reserve(self.surroundings.uuid().to_string());
         let arguments = ReadArguments {
             urn: record.urn.clone(),
@@ -241,14 +248,11 @@ impl Deployment {
         state.record.id = found.id;
         state.record.init_errors = found.incomplete;
         state.record.refresh_before_update = found.refresh_before_update;
-        state.outputs = found.outputs.unwrap_or_default();
+        let mut outputs = found.outputs.unwrap_or_default();
+        keep_secret(&mut outputs, &state.outputs);
+        state.outputs = outputs;
         if let Some(mut inputs) = found.inputs {
-            for (key, value) in &mut inputs {
-                let hidden = state.inputs.get(key).is_some_and(Value::contains_secrets);
-                if hidden && !value.contains_secrets() {
-                    *value = Value::secret(std::mem::take(value));
-                }
-            }
+            keep_secret(&mut inputs, &state.inputs);
             state.inputs = inputs;
         }
         protect_outputs(self, &mut state);

@@ -18,7 +18,8 @@ impl Deployment {
         if all && with_program {
             return Ok(());
         }
-        if all || self.world().olds.iter().any(|known| known.record().refresh_before_update) {
+        let is_empty = self.world().olds.is_empty();
+        if !is_empty && (all || self.world().olds.iter().any(|known| known.record().refresh_before_update)) {
             self.check_targets(&self.options.targets)?;
             self.check_targets(&self.options.excludes)?;
         }

@@ -14,6 +14,7 @@ use crate::{
 use drystone_model::{Json, Resource, Urn, Value, is_provider_type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tokio::sync::MutexGuard;
 
 /// What the engine made of a registration.
 #[derive(Debug)]
@@ -298,6 +299,7 @@ impl Registering {
             return self.create_replacement(old, causes, false).await;
         }
         if was_external && targeted {
+            deployment.refuse_out_of_turn(&old, &self.new.record, true)?;
             deployment.world().decide(&self.urn, Decision::Create);
             deployment.admit(&[(&self.urn, Op::CreateReplacement), (&self.urn, Op::Replace)])?;
             drop(deciding);
@@ -305,8 +307,7 @@ impl Registering {
         }
         if !targeted {
             deployment.admit(&[(&self.urn, Op::Same)])?;
-            drop(deciding);
-            return self.leave(old).await;
+            return self.leave(old, deciding).await;
         }
         let Some((diff, triggered)) = diff else {
             return Err(deployment.fail(&self.urn, "nothing was compared").into());
@@ -328,8 +329,8 @@ impl Registering {
             return settled(&deployment, deployment.update(step).await, fallback);
         }
         if self.imported {
-            drop(deciding);
             deployment.world().decide(&self.urn, Decision::Same);
+            drop(deciding);
             return Ok(done(old));
         }
         deployment.admit(&[(&self.urn, Op::Same)])?;
@@ -394,7 +395,7 @@ impl Registering {
     }
 
     /// Leaves the old state as it is: the operation is not about it.
-    async fn leave(&self, old: Arc<Known>) -> StepResult<Settled> {
+    async fn leave(&self, old: Arc<Known>, deciding: MutexGuard<'_, ()>) -> StepResult<Settled> {
         let deployment = &self.deployment;
         if !old.record().provider.is_empty() && deployment.registry.get(&old.record().provider).is_none() {
             let provider = &old.record().provider;
@@ -412,6 +413,7 @@ impl Registering {
             disposition.decision = Some(Decision::Same);
             disposition.carried = true;
         }
+        drop(deciding);
         Ok(done(deployment.leave(old).await?))
     }
 

@@ -85,8 +85,16 @@ impl Registering {
         let mut deletions = Vec::new();
         for dependent in dependents.into_iter().rev() {
             let record = dependent.known.record();
-            let Some(index) = Deployment::base_index(&dependent.known) else { continue };
-            if deployment.world().condemned.contains(&index) {
+            // One that this run has refreshed stands in the base no more.
+            let index = Deployment::base_index(&dependent.known);
+            let is_condemned = {
+                let world = deployment.world();
+                index.map_or_else(
+                    || world.disposition(&record.urn).deleted,
+                    |at| world.condemned.contains(&at),
+                )
+            };
+            if is_condemned {
                 continue;
             }
             if !record.delete && record.protect && !deployment.options.ignore_protect {
@@ -101,7 +109,7 @@ impl Registering {
             let mut world = deployment.world();
             world.dependent_keys.insert(record.urn.clone(), dependent.keys);
             world.disposition_mut(&record.urn).deleted = true;
-            world.condemned.insert(index);
+            world.condemned.extend(index);
             drop(world);
             // A run that was interrupted deleted it already.
             if record.pending_replacement && !record.delete {

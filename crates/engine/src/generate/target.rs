@@ -6,6 +6,7 @@ use crate::recorder::refers_no_further;
 use crate::world::{Decision, World};
 use crate::{Severity, Targets};
 use drystone_model::{ROOT_STACK_TYPE, Resource, Urn, edges, is_provider_type};
+use std::collections::HashSet;
 
 /// Everything that a state refers to, its provider among it.
 pub(crate) fn references(record: &Resource) -> impl Iterator<Item = &str> {
@@ -107,8 +108,15 @@ impl Deployment {
         new: &Resource,
         replaces: bool,
     ) -> Result<(), Stopped> {
-        let allowed = !replaces && refers_no_further(new, old.record());
-        if allowed || !self.recorder.is_needed_where_it_stands(old.place) {
+        let refers_no_further = refers_no_further(new, old.record());
+        if !refers_no_further && let Some(between) = self.leads_back(old, new) {
+            let message = format!(
+                "Resource '{}' cannot be changed in this run: '{between}', which the run is not about, depends on it in the state, and it would depend on that one. Run without targets, or include it.",
+                new.urn
+            );
+            return Err(self.fail(&new.urn, message));
+        }
+        if (refers_no_further && !replaces) || !self.recorder.is_needed_where_it_stands(old.place) {
             return Ok(());
         }
         let message = format!(
@@ -116,6 +124,30 @@ impl Deployment {
             new.urn
         );
         Err(self.fail(&new.urn, message))
+    }
+
+    /// A resource by which what a state refers to leads back to it. Only one that is left as it is can: what the program
+    /// registers refers to what it registered before.
+    fn leads_back(&self, old: &Known, new: &Resource) -> Option<Urn> {
+        if !self.is_constrained() {
+            return None;
+        }
+        let world = self.world();
+        let mut seen = HashSet::new();
+        let mut pending: Vec<Urn> = references(new).map(Urn::new).collect();
+        while let Some(urn) = pending.pop() {
+            let Some(known) = world.news.get(&urn).or_else(|| world.old(&urn)) else { continue };
+            if !seen.insert(urn) {
+                continue;
+            }
+            for reference in references(known.record()).map(Urn::new) {
+                if reference == new.urn || reference == *old.urn() {
+                    return Some(known.urn().clone());
+                }
+                pending.push(reference);
+            }
+        }
+        None
     }
 
     /// Refuses resources to replace that the stack does not have, before anything begins.

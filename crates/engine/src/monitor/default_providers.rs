@@ -47,7 +47,7 @@ impl Deployment {
     }
 
     /// The part of the stack's configuration that is a package's. Dynamic providers get all of it, names and all.
-    fn package_config(&self, package: &str) -> PropertyMap {
+    pub(crate) fn package_config(&self, package: &str) -> PropertyMap {
         let dynamic = package == "pulumi-nodejs" || package == "pulumi-python";
         let mut inputs = PropertyMap::new();
         for (key, value) in &self.config {

@@ -18,7 +18,7 @@ use crate::deployment::Deployment;
 use crate::{
     CallAnswer, CallRequest, Diagnostic, ErrorHook, Event, HookRegistration, InvokeRequest, InvokeTransform,
     Invoked, MonitorError, PackageDescriptor, PackageRequest, PropertyMap, ReadRequest, RegisterRequest,
-    Registered, ResourceMonitor, Severity, Transform, ViewStep,
+    Registered, ResourceMonitor, Transform, ViewStep,
 };
 use async_trait::async_trait;
 use drystone_model::{ROOT_STACK_TYPE, Urn};
@@ -196,9 +196,6 @@ impl ResourceMonitor for Gate {
     }
 
     fn log(&self, diagnostic: Diagnostic) {
-        if diagnostic.severity == Severity::Error {
-            self.0.note_failure();
-        }
         self.0.send(Event::Diagnostic(diagnostic));
     }
 

@@ -539,3 +539,24 @@ fn a_method_of_something_that_nobody_registered_is_refused() {
         }))
         .failed("unknown resource urn:pulumi:dev::shop::pkgA:m:T::nobody");
 }
+
+#[test]
+fn a_component_that_changes_has_the_outputs_that_the_program_gives_it_now() {
+    let mut stack = Stack::new();
+    let run = |number: i64| {
+        program(move |p| async move {
+            let c = p.component("my:m:C", "c").input("number", number).register().await?;
+            if number == 1 {
+                let outputs = PropertyMap::from([("y".to_owned(), 1.into())]);
+                p.monitor.register_outputs(&c.urn, outputs).await?;
+            }
+            Ok(())
+        })
+    };
+    stack.up(run(1)).ok();
+    let modified = stack.resource("c").modified.clone();
+    assert_eq!(stack.resource("c").outputs.text(), r#"{"y":1}"#);
+    stack.up(run(2)).ok();
+    assert!(stack.resource("c").outputs.json().is_none());
+    assert_eq!(stack.resource("c").modified, modified);
+}

@@ -5,7 +5,7 @@ use drystone_engine::{
     CheckFailure, Checked, ConfigValue, Diff, DiffChanges, MonitorError, Op, PackageDescriptor, Program,
     ProviderError, ReadRequest, RegisterRequest, Severity,
 };
-use drystone_model::{Urn, Value};
+use drystone_model::{Resource, Urn, Value, is_provider_type};
 use std::sync::Arc;
 
 const PROVIDER: &str = "pulumi:providers:pkgA";
@@ -697,4 +697,78 @@ fn a_newer_provider_compares_its_checked_configuration() {
     stack.up(one("1.0.0")).ok();
     stack.up(one("2.0.0")).ok();
     assert_eq!(*seen.lock().unwrap(), ["by default".into()]);
+}
+
+/// A stack as tools left it from before providers were resources.
+fn without_providers() -> Stack {
+    let mut stack = Stack::new();
+    stack
+        .config
+        .insert("pkgA:region".to_owned(), ConfigValue { text: "west".to_owned(), ..ConfigValue::default() });
+    stack.up(a_and_b()).ok();
+    stack.calls("pkgA");
+    stack.snapshot.resources.retain(|resource| !is_provider_type(&resource.type_token));
+    for resource in &mut stack.snapshot.resources {
+        resource.provider.clear();
+    }
+    stack
+}
+
+fn a_and_b() -> Arc<dyn Program> {
+    program(|p| async move {
+        let a = p.resource("pkgA:m:T", "a").input("size", 1).register().await?;
+        p.resource("pkgA:m:T", "b").input_from("size", &a, "size").register().await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn resources_from_before_there_were_providers_get_the_default_one() {
+    let mut stack = without_providers();
+    let outcome = stack.up(a_and_b()).ok();
+    assert_eq!((outcome.steps(), stack.effects("pkgA")), (Vec::new(), Vec::new()));
+    let provider =
+        stack.snapshot.resources.iter().find(|resource| is_provider_type(&resource.type_token)).unwrap();
+    assert_eq!(provider.urn.name(), "default");
+    assert!(provider.inputs.text().contains("west") && provider.outputs.text().contains("west"));
+    let reference = format!("{}::{}", provider.urn, provider.id);
+    assert_eq!(stack.resource("a").provider, reference);
+    assert_eq!(stack.resource("b").provider, reference);
+    assert_eq!(stack.up(a_and_b()).ok().entries, 0);
+}
+
+#[test]
+fn resources_from_before_there_were_providers_are_refreshed_and_destroyed() {
+    let mut stack = without_providers();
+    stack.refresh().ok();
+    assert!(!stack.resource("a").provider.is_empty());
+    let mut stack = without_providers();
+    stack.destroy().ok();
+    assert_eq!(stack.effects("pkgA"), ["delete b", "delete a"]);
+    assert!(stack.snapshot.resources.is_empty());
+}
+
+#[test]
+fn a_preview_of_such_a_stack_writes_nothing() {
+    let mut stack = without_providers();
+    let before = stack.snapshot.clone();
+    let outcome = stack.preview(a_and_b()).ok();
+    assert_eq!((outcome.steps(), outcome.entries), (Vec::new(), 0));
+    assert_eq!(stack.snapshot.resources, before.resources);
+}
+
+#[test]
+fn a_provider_without_outputs_has_its_inputs_for_them() {
+    let mut stack = Stack::new();
+    stack
+        .config
+        .insert("pkgA:region".to_owned(), ConfigValue { text: "west".to_owned(), ..ConfigValue::default() });
+    stack.up(a_and_b()).ok();
+    let of_provider = |resource: &&mut Resource| is_provider_type(&resource.type_token);
+    let provider = stack.snapshot.resources.iter_mut().find(of_provider).unwrap();
+    let whole = std::mem::take(&mut provider.outputs);
+    stack.up(a_and_b()).ok();
+    let mut providers =
+        stack.snapshot.resources.iter().filter(|resource| is_provider_type(&resource.type_token));
+    assert_eq!(providers.next().unwrap().outputs.text(), whole.text());
 }

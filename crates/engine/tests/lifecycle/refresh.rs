@@ -657,3 +657,19 @@ fn an_empty_stack_can_be_refreshed() {
     stack.refresh_with(program(unused)).ok();
     assert!(stack.find("a").is_none());
 }
+
+#[test]
+fn a_refresh_that_runs_the_program_counts_components_and_providers_once() {
+    let run = || {
+        program(|p| async move {
+            let west = p.resource("pulumi:providers:pkgA", "west").register().await?;
+            let c = p.component("my:m:C", "c").register().await?;
+            p.resource("pkgA:m:T", "a").parent(&c.urn).provider(&west).register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::new();
+    stack.up(run()).ok();
+    let outcome = stack.refresh_with(run()).ok();
+    assert_eq!(outcome.count(Op::Same), 4, "the stack, its provider, the component and its child");
+}

@@ -1,7 +1,7 @@
 //! Values that must never be seen: not in the state, not in the journal, not in messages.
 
 use crate::harness::{P, Stack, TestProvider, program};
-use drystone_engine::{AppliedState, Program, PropertyMap, ProviderError, Severity};
+use drystone_engine::{AppliedState, Program, PropertyMap, ProviderError, ReadState, Severity};
 use drystone_model::{Output, Value};
 use std::sync::{Arc, Mutex};
 
@@ -310,4 +310,46 @@ fn a_thousand_secrets_are_sealed_each_and_opened_again() {
     let calls = stack.calls("pkgA");
     let delete = calls.iter().find(|call| call.method == "delete" && call.urn.name() == "r7").unwrap();
     assert_eq!(delete.inputs["key42"].revealed(), format!("{SECRET}-7-42").into());
+}
+
+/// A provider that knows nothing of secrets when it is asked what there is.
+fn reads_in_clear() -> TestProvider {
+    TestProvider {
+        read: Some(Arc::new(|arguments| {
+            let clear =
+                PropertyMap::from([("key".to_owned(), SECRET.into()), ("open".to_owned(), "plain".into())]);
+            Ok(ReadState {
+                id: arguments.id,
+                inputs: Some(clear.clone()),
+                outputs: Some(clear),
+                ..ReadState::default()
+            })
+        })),
+        ..TestProvider::default()
+    }
+}
+
+#[test]
+fn s17_a_refresh_hides_what_its_provider_gives_in_clear() {
+    let mut stack = Stack::with_provider("pkgA", reads_in_clear());
+    stack.up(one()).ok();
+    let outcome = stack.refresh().ok();
+    assert!(!outcome.journal.concat().contains(SECRET) && !text(&stack).contains(SECRET));
+    assert_eq!(outcome.entries, 0, "nothing changed");
+    stack.up(one()).ok();
+    assert!(!text(&stack).contains(SECRET));
+}
+
+#[test]
+fn s17_an_import_hides_what_the_program_calls_secret() {
+    let mut stack = Stack::with_provider("pkgA", reads_in_clear());
+    let outcome = stack
+        .up(program(|p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("key", hidden()).input("open", "plain");
+            a.options(|options| options.import_id = "real".into()).register().await?;
+            Ok(())
+        }))
+        .ok();
+    assert_eq!(outcome.steps(), ["import a"]);
+    assert!(!outcome.journal.concat().contains(SECRET) && !text(&stack).contains(SECRET));
 }

@@ -1,6 +1,6 @@
 //! Operations on a part of the stack.
 
-use crate::harness::{P, ProgramResult, Stack, TestProvider, program, targets};
+use crate::harness::{P, ProgramResult, Stack, TestProvider, program, refresh_first, targets};
 use drystone_engine::{
     Alias, AliasParent, Ending, Op, Operation, Program, ProviderError, Registered, Severity, Targets,
 };
@@ -549,4 +549,48 @@ fn a_targeted_destroy_with_the_program_deletes_targets_only() {
     let mut stack = three_targeting(["c"]);
     stack.destroy_with(three(1)).ok();
     assert_eq!(stack.names(), ["shop-dev", "a", "b"]);
+}
+
+/// `a`, and `b` that depends on it; or, turned around, `b`, and `a` that depends on it.
+fn pair(turned: bool) -> Arc<dyn Program> {
+    program(move |p| async move {
+        let (first, second) = if turned { ("b", "a") } else { ("a", "b") };
+        let one = p.resource("pkgA:m:T", first).input("size", i64::from(turned)).register().await?;
+        p.resource("pkgA:m:T", second).input_from("size", &one, "size").register().await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn an_edge_that_would_close_a_circle_with_what_is_left_is_refused_before_anything_is_done() {
+    let excluding = |stack: &mut Stack| stack.options.excludes = targets([&urn("b")]);
+    let targeting = |stack: &mut Stack| stack.options.targets = targets([&urn("a")]);
+    let replacing = |stack: &mut Stack| {
+        stack.options.targets = targets([&urn("a")]);
+        stack.options.replace = targets([&urn("a")]);
+    };
+    for constrain in [excluding, targeting, replacing] {
+        let mut stack = Stack::new();
+        stack.up(pair(false)).ok();
+        stack.calls("pkgA");
+        constrain(&mut stack);
+        let before = stack.snapshot.clone();
+        stack.preview(pair(true)).failed("which the run is not about, depends on it in the state");
+        stack.up(pair(true)).failed("which the run is not about, depends on it in the state");
+        assert_eq!((stack.effects("pkgA"), &stack.snapshot.resources), (Vec::new(), &before.resources));
+        stack.options.targets = Targets::default();
+        stack.options.excludes = Targets::default();
+        stack.options.replace = Targets::default();
+        stack.up(pair(true)).ok();
+        assert_eq!(stack.resource("a").dependencies, [urn("b")]);
+    }
+}
+
+#[test]
+fn a_new_resource_of_an_empty_stack_can_be_a_target_of_a_run_that_refreshes_first() {
+    let mut stack = Stack::new();
+    stack.options = refresh_first();
+    stack.options.targets = targets([&urn("c")]);
+    stack.up(program(|p| async move { p.resource("pkgA:m:T", "c").register().await.map(|_| ()) })).ok();
+    assert_eq!(held(&stack), ["c", "shop-dev"]);
 }
