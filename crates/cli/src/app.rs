@@ -9,7 +9,13 @@ use std::time::Duration;
 
 /// Runs infrastructure programs and keeps their state safe.
 #[derive(Debug, Parser)]
-#[command(name = "drystone", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(
+    name = "drystone",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    args_override_self = true
+)]
 pub(crate) struct App {
     #[command(flatten)]
     pub(crate) globals: Globals,

@@ -1,7 +1,8 @@
 //! The words of the command line, in the form that its parser takes.
 //!
 //! The stock CLI lets every switch be given a value: `--yes=true`, `--diff=false`. The Node SDK puts words for the CLI
-//! behind those for a converter: `import --from NAME -- ARGUMENTS --stack NAME --non-interactive`.
+//! behind those for a converter: `import --from NAME -- ARGUMENTS --stack NAME --non-interactive`. Any option can be given
+//! by a variable: `PULUMI_OPTION_REFRESH=true` is `--refresh=true` where that is not given.
 
 use clap::{ArgAction, Command};
 use std::ffi::OsString;
@@ -10,7 +11,43 @@ use std::ffi::OsString;
 pub(crate) fn of_process(command: &Command) -> Vec<OsString> {
     let words = std::env::args_os().collect();
     let from_sdk = std::env::var("PULUMI_AUTOMATION_API").is_ok_and(|value| truth(&value) == Some(true));
-    plain(command, if from_sdk { ours_first(words) } else { words })
+    let words = if from_sdk { ours_first(words) } else { words };
+    plain(command, with_variables(command, words, |name| std::env::var(name).ok()))
+}
+
+/// The words with the options that variables name and that are not among them.
+fn with_variables(
+    command: &Command,
+    mut words: Vec<OsString>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Vec<OsString> {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let mut path = vec![command];
+    for word in words[..end].iter().skip(1).filter_map(|word| word.to_str()) {
+        path.extend(path.last().and_then(|outer| outer.find_subcommand(word)));
+    }
+    let mut added = Vec::new();
+    for option in path.iter().flat_map(|command| command.get_arguments()) {
+        let Some(long) = option.get_long() else { continue };
+        let name = format!("PULUMI_OPTION_{}", long.replace('-', "_").to_uppercase());
+        let Some(value) = variable(&name) else { continue };
+        let is_given = words[..end].iter().filter_map(|word| word.to_str()).any(|word| {
+            let named = word.strip_prefix("--").is_some_and(|word| word.split('=').next() == Some(long));
+            let short = word.strip_prefix('-').filter(|word| !word.starts_with('-'));
+            named || short.is_some_and(|word| word.chars().next() == option.get_short())
+        });
+        if is_given {
+            continue;
+        }
+        match option.get_action() {
+            ArgAction::Append => {
+                added.extend(value.split(',').map(|part| OsString::from(format!("--{long}={part}"))));
+            }
+            _ => added.push(OsString::from(format!("--{long}={value}"))),
+        }
+    }
+    words.splice(end..end, added);
+    words
 }
 
 /// Puts what an SDK adds for the CLI before the converter's arguments.
@@ -82,6 +119,25 @@ mod tests {
     use super::*;
     use crate::app::App;
     use clap::CommandFactory;
+
+    #[test]
+    fn options_are_taken_from_variables_unless_they_are_given() {
+        let with = |text: &str| {
+            let variable = |name: &str| match name {
+                "PULUMI_OPTION_YES" => Some("true".to_owned()),
+                "PULUMI_OPTION_TARGET" => Some("a,b".to_owned()),
+                "PULUMI_OPTION_STACK" => Some("dev".to_owned()),
+                _ => None,
+            };
+            let words = text.split(' ').map(OsString::from).collect();
+            let words = with_variables(&App::command(), words, variable);
+            words.into_iter().map(|word| word.into_string().expect("text")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(with("d up"), "d up --stack=dev --yes=true --target=a --target=b".to_owned());
+        assert_eq!(with("d up -y -s x --target=c"), "d up -y -s x --target=c");
+        assert_eq!(with("d config set k -- --yes"), "d config set k --stack=dev -- --yes");
+        assert_eq!(with("d stack ls --stack x"), "d stack ls --stack x");
+    }
 
     #[test]
     fn words_of_an_sdk_that_follow_a_converters_arguments_are_for_the_command() {

@@ -11,7 +11,16 @@ use std::time::Duration;
 const MESSAGE_LINES: usize = 5;
 
 /// The heading, the tree and how far it is.
-pub(super) fn frame(model: &Model, heading: &[Line], show: Show, now: Duration, size: Size) -> Vec<Line> {
+///
+/// `idle` says what goes on while there is no resource to tell of.
+pub(super) fn frame(
+    model: &Model,
+    heading: &[Line],
+    idle: &str,
+    show: Show,
+    now: Duration,
+    size: Size,
+) -> Vec<Line> {
     let columns = size.columns.saturating_sub(1).max(1);
     let mut messages: Vec<Line> = model
         .messages
@@ -37,13 +46,13 @@ pub(super) fn frame(model: &Model, heading: &[Line], show: Show, now: Duration, 
         frame.append(&mut messages);
         frame.push(Line::default());
     }
-    frame.push(progress(model, show, now));
+    frame.push(progress(model, idle, show, now));
     frame.iter_mut().for_each(|line| line.cut(columns));
     frame.truncate(size.rows.saturating_sub(1).max(1));
     frame
 }
 
-fn progress(model: &Model, show: Show, now: Duration) -> Line {
+fn progress(model: &Model, idle: &str, show: Show, now: Duration) -> Line {
     let (mut running, mut done, mut failed, mut same) = (0, 0, 0, 0);
     for row in model.rows.iter().filter(|row| !row.is_stack() && !row.is_default_provider()) {
         if row.failed() {
@@ -63,7 +72,7 @@ fn progress(model: &Model, show: Show, now: Duration) -> Line {
         }
     }
     if parts.is_empty() {
-        parts.push("waiting for the program".to_owned());
+        parts.push(idle.to_owned());
     }
     let time = if now.as_secs() == 0 { "0s".to_owned() } else { duration(now) };
     Line::toned(Tone::Faint, format!("  {}   {time}", parts.join(", ")))

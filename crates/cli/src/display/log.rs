@@ -1,6 +1,7 @@
 //! Where events go for programs to read: a file, or a stream that somebody else serves.
 
 use crate::report::{Failure, Outcome};
+use crate::terminal;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +18,7 @@ pub(crate) trait EventStream: Send {
 pub(crate) struct EventLog(Target);
 
 enum Target {
-    File { file: File, line: Vec<u8> },
+    File { file: File, line: Vec<u8>, lost: Option<std::io::Error> },
     Stream(Box<dyn EventStream>),
 }
 
@@ -41,7 +42,7 @@ impl EventLog {
         let file = create().map_err(|error| {
             Failure::configuration(format!("the event log {} cannot be written: {error}", path.display()))
         })?;
-        Ok(Self(Target::File { file, line: Vec::new() }))
+        Ok(Self(Target::File { file, line: Vec::new(), lost: None }))
     }
 
     /// A stream that somebody else serves.
@@ -51,20 +52,26 @@ impl EventLog {
 
     pub(super) fn write(&mut self, event: &str) {
         match &mut self.0 {
-            Target::File { file, line } => {
+            Target::File { file, line, lost } => {
                 line.clear();
                 line.extend_from_slice(event.as_bytes());
                 line.push(b'\n');
-                // A log that cannot be written does not stop an operation.
-                let _ = file.write_all(line);
+                // A log that cannot be written does not stop an operation; its end says so.
+                if let Err(error) = file.write_all(line) {
+                    lost.get_or_insert(error);
+                }
             }
             Target::Stream(stream) => stream.send(event.to_owned()),
         }
     }
 
     pub(super) fn close(self) {
-        if let Target::Stream(stream) = self.0 {
-            stream.close();
+        match self.0 {
+            Target::Stream(stream) => stream.close(),
+            Target::File { lost: Some(error), .. } => {
+                terminal::warning(format!("the event log is not complete: {error}"));
+            }
+            Target::File { .. } => {}
         }
     }
 }

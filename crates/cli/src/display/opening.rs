@@ -15,6 +15,8 @@ pub(crate) struct Opening {
     pub(crate) operation: Operation,
     /// Whether a state is only judged, and nothing is operated on.
     pub(crate) judges: bool,
+    /// Whether a program runs for it.
+    pub(crate) runs_program: bool,
     /// Whether it is only previewed.
     pub(crate) dry_run: bool,
     /// The stack, as the user names it.
@@ -100,6 +102,11 @@ pub(super) fn paint() -> Paint {
 }
 
 impl Opening {
+    /// What goes on while there is no resource to tell of.
+    pub(super) fn idle(&self) -> &'static str {
+        if self.runs_program { "waiting for the program" } else { "starting" }
+    }
+
     /// `Updating shop/prod  (lease 7, 214 resources)`.
     pub(super) fn heading(&self) -> Line {
         let what = match (self.operation, self.dry_run) {

@@ -6,7 +6,7 @@ use super::text::{Line, Tone, duration};
 use super::tree::{Show, is_shown, is_told, label, replacement_step, state, worded};
 use super::words::Kind;
 use drystone_engine::{Op, StepEvent};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// How long something runs before a line says so, and again.
@@ -18,10 +18,12 @@ pub(super) struct Plain {
     show: Show,
     /// Full diffs below each change, in that form.
     diff: Option<Form>,
-    /// Whether lines say what still runs.
-    heartbeat: bool,
-    /// Resources whose change was told.
-    told: HashSet<usize>,
+    /// What goes on while no resource does, where lines say what still runs.
+    idle: Option<&'static str>,
+    /// When something last happened, or a line said that nothing did.
+    heard: Duration,
+    /// Resources whose change was told, and what it was: a refresh may be followed by more.
+    told: HashMap<usize, Kind>,
     /// How many messages of each resource, or of none, were told, and how much of the last one.
     said: HashMap<Option<usize>, (usize, usize)>,
     /// When a line last said that a resource still runs.
@@ -29,9 +31,9 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    pub(super) fn new(show: Show, diff: Option<Form>, heartbeat: bool) -> Self {
-        let (told, said, reminded) = (HashSet::new(), HashMap::new(), HashMap::new());
-        Self { show, diff, heartbeat, told, said, reminded }
+    pub(super) fn new(show: Show, diff: Option<Form>, idle: Option<&'static str>) -> Self {
+        let (told, said, reminded) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { show, diff, idle, heard: Duration::ZERO, told, said, reminded }
     }
 
     /// The lines for what just happened.
@@ -42,6 +44,7 @@ impl Plain {
         event: Option<&StepEvent>,
         now: Duration,
     ) -> Vec<Line> {
+        self.heard = now;
         match touched {
             Touched::Nothing | Touched::Began(_) => Vec::new(),
             Touched::Said(place) => self.messages(model, place, false),
@@ -85,7 +88,7 @@ impl Plain {
         if op == Op::Replace && !row.planned() && !row.failed() {
             return Vec::new();
         }
-        if !self.told.insert(place) && !row.failed() {
+        if self.told.insert(place, row.kind()) == Some(row.kind()) && !row.failed() {
             return Vec::new();
         }
         let mut lines = vec![headline(row, self.show, beside, now)];
@@ -145,9 +148,7 @@ impl Plain {
 
     /// Lines for what runs for long.
     pub(super) fn tick(&mut self, model: &Model, now: Duration) -> Vec<Line> {
-        if !self.heartbeat {
-            return Vec::new();
-        }
+        let Some(idle) = self.idle else { return Vec::new() };
         let mut lines = Vec::new();
         for (place, row) in model.rows.iter().enumerate() {
             let Some((_, since)) = row.running() else { continue };
@@ -160,7 +161,13 @@ impl Plain {
                 let standing = state(row, now);
                 let words = format!("  still {}  {}", standing.word, standing.time);
                 lines.push(Line::new(format!("    {}", label(row, self.show))).with(Tone::Faint, words));
+                self.heard = now;
             }
+        }
+        if now.saturating_sub(self.heard) >= HEARTBEAT && model.rows.iter().all(|row| row.running().is_none())
+        {
+            self.heard = now;
+            lines.push(Line::new("    ").with(Tone::Faint, format!("still {idle}  {}", duration(now))));
         }
         lines
     }

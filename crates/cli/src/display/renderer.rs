@@ -17,6 +17,9 @@ use drystone_model::{SECRET_MASK, Urn, is_default_provider};
 use std::io::Write;
 use std::time::Duration;
 
+/// How many further lines of a failure's reason the list at the end has.
+const MOST_REASONS: usize = 6;
+
 /// Where it is written.
 pub(super) struct Output {
     /// The way there.
@@ -81,7 +84,10 @@ impl Renderer {
         let diff = options.diff.then_some(form);
         let view = match mode {
             Mode::Live => View::Live(Screen::new(out.paint)),
-            Mode::Plain => View::Plain(Plain::new(options.show, diff, !options.suppress_progress)),
+            Mode::Plain => {
+                let idle = (!options.suppress_progress).then(|| opening.idle());
+                View::Plain(Plain::new(options.show, diff, idle))
+            }
             Mode::Events => View::Events,
             Mode::Digest => View::Digest(Box::new(Digest::new(
                 opening.blinded_config(),
@@ -302,10 +308,16 @@ impl Renderer {
                 .iter()
                 .rev()
                 .find(|message| message.severity == drystone_engine::Severity::Error);
-            if let Some(text) = error.and_then(|message| message_lines(&message.text).into_iter().next()) {
+            let mut texts = error.map(|message| message_lines(&message.text)).unwrap_or_default().into_iter();
+            if let Some(text) = texts.next() {
                 line.push(Tone::Plain, format!("  {text}"));
             }
             lines.push(line);
+            let left = texts.len().saturating_sub(MOST_REASONS);
+            lines.extend(texts.take(MOST_REASONS).map(|text| Line::new(format!("      {text}"))));
+            if left > 0 {
+                lines.push(Line::new(format!("      … {left} more lines above")));
+            }
         }
         if !lines.is_empty() {
             lines.insert(0, Line::toned(Tone::Strong, "Failed:"));
@@ -365,7 +377,7 @@ impl Renderer {
         if let View::Live(screen) = &mut self.view {
             let mut heading = vec![self.opening.heading()];
             heading.extend(more);
-            let frame = frame(&self.model, &heading, self.show, now, size);
+            let frame = frame(&self.model, &heading, self.opening.idle(), self.show, now, size);
             let _ = screen.draw(frame, size, &mut self.out.to);
         }
     }

@@ -16,9 +16,6 @@ impl Deployment {
         let urn = self.urn(&request.parent, &request.type_token, &request.name);
         let fail = |error: crate::ProviderError| MonitorError::new(error.message);
         let provider = self.provider(&urn, &request.provider).await.map_err(fail)?;
-        let mut providers = request.providers.clone();
-        let package = crate::registry::package_of_type(&request.type_token).to_owned();
-        providers.entry(package).or_insert_with(|| request.provider.clone());
         let aliases = request.options.aliases.iter().filter_map(|alias| match alias {
             Alias::Urn(urn) => Some(urn.clone()),
             Alias::Spec { .. } => None,
@@ -31,7 +28,7 @@ impl Deployment {
             inputs: request.properties,
             input_dependencies: request.property_dependencies,
             dependencies: request.dependencies,
-            providers,
+            providers: request.providers.clone(),
             timeouts: request.options.timeouts,
             options: request.options,
             info: self.info(),

@@ -149,7 +149,7 @@ async fn preview_shown(
         Options { dry_run: true, plan, make_plan: request.plan.makes_one(), ..request.options.clone() };
     let planned_for = request.plan.makes_one().then(|| base.clone());
     let parts = Parts { base: base.snapshot, options, manager: &manager, journal: Arc::new(NoJournal) };
-    let mut report = start(context, request, subject, parts, &display).await?;
+    let mut report = start(context, request, subject, parts, &display, Signals::listen()?).await?;
     let shown = display.close(view::closing(request.kind, &report, None))?;
     match report.ending {
         Ending::Succeeded => {
@@ -189,6 +189,11 @@ async fn execute(
     held: &Held,
 ) -> Outcome<Report> {
     let lease = context.lease(&subject.backend, &subject.stack, request.kind.command()).await?;
+    // From here on a signal lets the lease be given back.
+    let signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(failure) => return Err(give_back(lease, failure).await),
+    };
     let base = match base_under(context, request, subject, lease.as_ref()).await {
         Ok(base) => base,
         Err(failure) => return Err(give_back(lease, failure).await),
@@ -206,7 +211,7 @@ async fn execute(
         manager: &manager,
         journal: Arc::clone(&journal) as Arc<dyn Journal>,
     };
-    let ran = start(context, request, subject, parts, &display).await;
+    let ran = start(context, request, subject, parts, &display, signals).await;
     let Some(lease) = journal.close().await else {
         return Err(Failure::new(ExitCode::Internal, "the lease was given back twice"));
     };
@@ -277,7 +282,7 @@ fn check_base(context: &Context, subject: &Subject, base: &Recorded) -> Outcome 
 
 /// Settles the pending operations that the command line or whoever is asked has an answer for; says how many.
 fn settle_pending(context: &Context, request: &Request, snapshot: &mut Snapshot) -> Outcome<usize> {
-    if request.kind != Kind::Refresh || snapshot.pending_operations.is_empty() {
+    if request.kind != Kind::Refresh {
         return Ok(0);
     }
     let resolutions = request.pending.resolutions(context, snapshot)?;
@@ -331,6 +336,7 @@ async fn start(
     subject: &Subject,
     Parts { base, mut options, manager, journal }: Parts<'_>,
     display: &Display,
+    signals: Signals,
 ) -> Outcome<Report> {
     if request.exclude_protected {
         protection::exclude(&base, &mut options);
@@ -338,7 +344,6 @@ async fn start(
     let reuse = Reuse::from_environment(&|name: &str| std::env::var_os(name));
     let sealer = Sealer::new(manager, reuse).map_err(|error| Failure::new(ExitCode::Internal, error))?;
     let cancellation = Cancellation::default();
-    let signals = Signals::listen()?;
     let dry_run = options.dry_run;
     let events = view::events(display, request);
     let session = Session::start(context, request, subject, &options, &events, &cancellation).await?;

@@ -1,4 +1,4 @@
-//! What Ctrl-C and SIGTERM mean while an operation runs.
+//! What Ctrl-C, SIGTERM and a terminal that is closed mean while an operation runs.
 
 use crate::display::Display;
 use crate::report::{ExitCode, Failure, Outcome};
@@ -11,6 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub(super) struct Signals {
     interrupts: Signal,
     terminations: Signal,
+    hangups: Signal,
 }
 
 impl Signals {
@@ -22,6 +23,7 @@ impl Signals {
         Ok(Self {
             interrupts: listen(SignalKind::interrupt())?,
             terminations: listen(SignalKind::terminate())?,
+            hangups: listen(SignalKind::hangup())?,
         })
     }
 
@@ -37,6 +39,7 @@ impl Signals {
             let (name, again) = tokio::select! {
                 _ = self.interrupts.recv() => ("^C", "press ^C again"),
                 _ = self.terminations.recv() => ("SIGTERM", "send SIGTERM again"),
+                _ = self.hangups.recv() => ("SIGHUP", "send SIGTERM"),
             };
             let level = match cancellation.level() {
                 CancelLevel::None => {

@@ -50,6 +50,7 @@ pub(super) fn open(
     let opening = Opening {
         operation: request.kind.operation(),
         judges: false,
+        runs_program: request.runs_program(),
         dry_run: lease.is_none(),
         stack: subject.shown(),
         details: lease_details.into_iter().chain([resources]).collect(),
@@ -71,9 +72,7 @@ fn options(context: &Context, request: &Request) -> Outcome<Options> {
     Ok(Options {
         diff: flags.diff,
         json: flags.is_json(),
-        // The one object is the answer of `preview`; other commands print the events of their preview, too.
-        streaming_preview: request.kind != Kind::Preview
-            || is_true(&context.environment, "PULUMI_ENABLE_STREAMING_JSON_PREVIEW"),
+        streaming_preview: is_true(&context.environment, "PULUMI_ENABLE_STREAMING_JSON_PREVIEW"),
         secrets: if flags.show_secrets { Secrets::Shown } else { Secrets::Masked },
         show: Show {
             sames: flags.show_sames,

@@ -36,6 +36,43 @@ fn the_steps_of_a_replacement_have_lines_of_their_own_when_asked_for() {
 }
 
 #[test]
+fn a_resource_that_is_refreshed_and_then_changed_has_a_line_for_each() {
+    let thing = |name: &str| urn("a:b:Thing", name);
+    let value = |number: i64| properties([("value", Value::from(number))]);
+    let changed = |op, name: &str, from, to| {
+        step(op, Some(state(&thing(name), value(from))), Some(state(&thing(name), value(to))))
+    };
+    let refreshed = |name: &str, found| StepEvent { result: Some(found), ..changed(Op::Refresh, name, 1, 7) };
+    let script = Script::default()
+        .run(&refreshed("drifted", Op::Update), 10)
+        .run(&StepEvent { new: None, ..refreshed("gone", Op::Delete) }, 10)
+        .run(&changed(Op::Import, "imported", 2, 2), 10)
+        .run(&changed(Op::Update, "drifted", 7, 1), 10)
+        .run(&create(&thing("gone"), value(1)), 10)
+        .run(&changed(Op::Update, "imported", 2, 3), 10)
+        .finish(true, [(Op::Update, 2), (Op::Create, 1), (Op::Import, 1)]);
+    let text = plain().play(script);
+    for line in [
+        "~   a:b:Thing drifted  refreshed  0.0s  value: 1 → 7",
+        "~   a:b:Thing drifted  updated  0.0s  value: 7 → 1",
+        "-   a:b:Thing gone  gone",
+        "+   a:b:Thing gone  created",
+        "=   a:b:Thing imported  imported",
+        "~   a:b:Thing imported  updated  0.0s  value: 2 → 3",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn a_program_that_does_nothing_for_long_is_waited_for_aloud() {
+    let late = create(&urn("a:b:C", "late"), PropertyMap::new());
+    let script = Script::default().wait(65_000).run(&late, 100).finish(true, [(Op::Create, 1)]);
+    let text = plain().play(script);
+    assert_eq!(text.matches("still waiting for the program").count(), 3, "{text}");
+}
+
+#[test]
 fn what_runs_for_long_says_so_now_and_then() {
     let slow = create(&urn("a:b:C", "slow"), PropertyMap::new());
     let script =

@@ -194,7 +194,7 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) fn new(mode: Mode) -> Self {
         Self {
-            opening: Opening { stack: "shop/prod".to_owned(), ..Opening::default() },
+            opening: Opening { stack: "shop/prod".to_owned(), runs_program: true, ..Opening::default() },
             options: Options::default(),
             mode,
             size: Size { columns: 100, rows: 30 },
