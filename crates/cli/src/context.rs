@@ -3,7 +3,7 @@
 use crate::app::Globals;
 use crate::backend::{Backend, is_true};
 use crate::moments::ago;
-use crate::report::{ExitCode, Failure, Outcome};
+use crate::report::{ExitCode, Failure, Outcome, chain};
 use crate::terminal;
 use drystone_model::Operation;
 use drystone_secrets::{Ask, Keyring, Manager, Passphrase, Passphrases, Settings};
@@ -54,7 +54,7 @@ impl Context {
         match Project::discover(&self.environment) {
             Ok(project) => Ok(Some(project)),
             Err(ProjectError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(Failure::configuration(error)),
+            Err(error) => Err(chain(error)),
         }
     }
 
@@ -116,6 +116,17 @@ impl Context {
         let stack = self.stack_id(backend, named)?;
         let recorded = backend.store().snapshot(&stack, At::Current).await?;
         Ok((stack, recorded))
+    }
+
+    /// Says that what is read is not all there is: an update died, and what it did is still in its journal.
+    pub(crate) async fn warn_of_unrecovered(&self, backend: &Backend, stack: &StackId) -> Outcome {
+        if backend.store().describe(stack).await?.unrecovered {
+            terminal::warning(format!(
+                "an update of {stack} died, and what it did is not shown here: the next command that changes the stack \
+                 brings it in, `drystone cancel` does at once"
+            ));
+        }
+        Ok(())
     }
 
     /// Takes the lease of a stack, waiting for it where the user asked to, and says what was recovered.

@@ -47,6 +47,17 @@ pub(crate) struct Failure {
     pub(crate) hints: Vec<String>,
 }
 
+/// A failure of the command line or a settings file: an error with its causes in one line.
+pub(crate) fn chain(error: impl std::error::Error) -> Failure {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    Failure::configuration(message)
+}
+
 /// The result of a command.
 pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 

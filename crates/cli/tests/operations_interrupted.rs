@@ -28,7 +28,11 @@ fn pending(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 #[ignore = "needs the Node.js SDK: run by cargo xtask test"]
 fn the_first_signal_lets_what_runs_end_and_records_it() {
-    for (signal, says) in [("INT", "^C received; cancelling."), ("TERM", "SIGTERM received; cancelling.")] {
+    for (signal, says) in [
+        ("INT", "^C received; cancelling."),
+        ("TERM", "SIGTERM received; cancelling."),
+        ("HUP", "SIGHUP received; cancelling."),
+    ] {
         let (sandbox, running) = under_way(2000);
         running.signal(signal);
         let ended = running.end();
@@ -101,6 +105,10 @@ fn s5_a_killed_run_is_recovered_by_the_next() {
     let (sandbox, running) = under_way(60_000);
     running.signal("KILL");
     running.end();
+    for read in [&["stack", "export"][..], &["stack", "output"]] {
+        let read = sandbox.drystone(read);
+        assert!(read.code == 0 && read.stderr.contains("what it did is not shown here"), "{read:#?}");
+    }
     let preview = sandbox.drystone(&["preview"]);
     assert_eq!(preview.code, 0, "{preview:#?}");
     let refresh = sandbox.drystone(&["refresh", "-f", "--clear-pending-creates"]);

@@ -279,3 +279,44 @@ fn s10_a_property_of_50_megabytes_and_bytes_that_are_no_text_survive() {
     let again = site.run("up");
     assert!(again.code == 0 && again.stdout.contains("nothing changed"), "{}", again.stderr);
 }
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_wrong_passphrase_has_a_code_of_its_own_in_every_operation_that_meets_a_secret() {
+    let mut site = Site::new("{steps: [{register: {name: a, secrets: 1}}]}");
+    assert_eq!(site.run("up").code, 0);
+    site.sandbox.set("PULUMI_CONFIG_PASSPHRASE", "wrong");
+    for words in [&["up", "-f"][..], &["preview"], &["refresh", "-f"], &["destroy", "-f"]] {
+        let ended = site.sandbox.drystone(words);
+        assert!(ended.code == 3 && ended.stderr.contains("incorrect passphrase"), "{words:?}: {ended:#?}");
+    }
+    assert_eq!(site.things().len(), 1);
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn every_preview_is_one_object_of_json() {
+    let site = Site::new("{steps: [{register: {name: a}}]}");
+    let object = |words: &[&str]| -> serde_json::Value {
+        let ended = site.sandbox.drystone(words);
+        assert_eq!(ended.code, 0, "{words:?}: {ended:#?}");
+        serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}: {ended:#?}"))
+    };
+    assert_eq!(object(&["preview", "--json"])["changeSummary"]["create"], 2);
+    assert_eq!(site.run("up").code, 0);
+    assert_eq!(object(&["refresh", "--preview-only", "--json"])["changeSummary"]["same"], 2);
+    assert_eq!(object(&["destroy", "--preview-only", "--json"])["changeSummary"]["delete"], 2);
+}
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn an_option_may_be_given_twice_or_by_a_variable() {
+    let mut site = Site::new("{steps: [{register: {name: a}}]}");
+    let ended =
+        site.sandbox.drystone(&["up", "--yes", "--yes", "-s", "x", "--stack", "dev", "--skip-preview", "-f"]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    site.sandbox.set("PULUMI_OPTION_YES", "true");
+    let ended = site.sandbox.drystone(&["destroy"]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(site.things().is_empty());
+}

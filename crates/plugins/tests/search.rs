@@ -250,8 +250,7 @@ fn a_missing_plugin_is_told_with_where_it_was_looked_for() {
     );
     assert_eq!(
         error.hint().unwrap(),
-        "put `pulumi-resource-aws` on your $PATH, or unpack `pulumi-resource-aws` into \
-         `plugins/resource-aws-v6.2.0` of PULUMI_HOME (by default ~/.pulumi)"
+        "install it with `drystone plugin install resource aws 6.2.0`, or put `pulumi-resource-aws` on your $PATH"
     );
     let machine = machine.with("PULUMI_IGNORE_AMBIENT_PLUGINS", "1");
     let error = machine.find(&provider("gcp", "")).unwrap_err();

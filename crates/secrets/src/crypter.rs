@@ -22,6 +22,11 @@ pub trait Crypter: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Why it turned out not to be usable; nothing while nobody has tried.
+    fn refusal(&self) -> Option<Error> {
+        None
+    }
+
     /// Seals one plaintext.
     fn encrypt_one(&self, plaintext: &Plaintext) -> Result<String, Error> {
         only(self.encrypt(&[plaintext])?)

@@ -98,6 +98,12 @@ impl Manager {
         self.crypter.unlock()
     }
 
+    /// Why it turned out not to be usable; nothing while nobody has tried.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Error> {
+        self.crypter.refusal()
+    }
+
     /// Whether what one of the two seals, the other opens.
     #[must_use]
     pub fn opens_what_is_sealed_by(&self, other: &Self) -> bool {
@@ -235,6 +241,10 @@ impl Crypter for Unlocking {
 
     fn unlock(&self) -> Result<(), Error> {
         self.crypter().map(|_| ()).map_err(Error::clone)
+    }
+
+    fn refusal(&self) -> Option<Error> {
+        self.outcome.get().and_then(|outcome| outcome.as_ref().err().cloned())
     }
 }
 

@@ -96,11 +96,12 @@ impl SearchError {
         let Self::Missing(missing) = self else { return None };
         let Missing { wanted, is_ambient, .. } = missing.as_ref();
         let file_name = wanted.file_name();
-        let version = wanted.version.as_ref().map_or_else(|| "<version>".to_owned(), ToString::to_string);
-        let folder = format!("{}-{}-v{version}", wanted.kind, wanted.name);
-        let unpack =
-            format!("unpack `{file_name}` into `plugins/{folder}` of PULUMI_HOME (by default ~/.pulumi)");
-        Some(if *is_ambient { format!("put `{file_name}` on your $PATH, or {unpack}") } else { unpack })
+        let version = wanted.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        let install = format!("`drystone plugin install {} {}{version}`", wanted.kind, wanted.name);
+        Some(match *is_ambient {
+            true => format!("install it with {install}, or put `{file_name}` on your $PATH"),
+            false => format!("install it with {install}"),
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Place, environments_unavailable};
 use crate::backend::Backend;
 use crate::context::{Context, secrets_failure};
+pub(in crate::commands) use crate::report::chain;
 use crate::report::{ExitCode, Failure, Outcome};
 use drystone_model::SecretsProvider;
 use drystone_secrets::{Error as SecretsError, Manager, Plaintext};
@@ -11,7 +12,6 @@ use drystone_workspace::config::{Config, Locator, apply_project};
 use drystone_workspace::project::Project;
 use drystone_workspace::stack::{StackFile, StackFileError};
 use drystone_workspace::{FileError, Value};
-use std::error::Error;
 
 /// The settings of a stack that exists.
 #[derive(Debug)]
@@ -226,17 +226,6 @@ fn unwrapped(error: &SecretsError) -> Failure {
         }
         cause => secrets_failure(cause.clone()),
     }
-}
-
-/// An error with its causes in one line.
-pub(in crate::commands) fn chain(error: impl Error) -> Failure {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
-    Failure::configuration(message)
 }
 
 pub(in crate::commands) fn internal(error: impl std::fmt::Display) -> Failure {

@@ -12,7 +12,7 @@ use super::stacks::BackendStacks;
 use super::subject::Subject;
 use super::{pending, plan, policies, protection, view};
 use crate::commands::stack::remove::{RemoveArgs, remove};
-use crate::context::Context;
+use crate::context::{Context, secrets_failure};
 use crate::display::{Display, Shown};
 use crate::edit::{new_manifest, require_sound};
 use crate::report::{ExitCode, Failure, Outcome};
@@ -58,7 +58,10 @@ pub(super) async fn run(context: &Context, request: Request) -> Outcome {
             ExitCode::Changes,
             format!("no changes were expected for {} but changes were proposed", request.kind.noun()),
         )
-        .hint("look at them with `drystone preview --diff`"));
+        .hint(match request.mode {
+            Mode::PreviewOnly => "`--diff` shows them in full",
+            _ => "they are made and recorded; `drystone stack diff` shows what changed in the state",
+        }));
     }
     if request.kind == Kind::Destroy && request.mode != Mode::PreviewOnly {
         return after_destroy(context, &request, &subject, kept).await;
@@ -68,14 +71,15 @@ pub(super) async fn run(context: &Context, request: Request) -> Outcome {
 
 /// Says what is left after everything was deleted, or removes it.
 async fn after_destroy(context: &Context, request: &Request, subject: &Subject, kept: Kept) -> Outcome {
+    let is_whole = !request.options.targets.is_constrained() && !request.options.excludes.is_constrained();
     if kept.count > 0 {
         terminal::note(format!("All unprotected resources were destroyed. {kept}"));
-    } else if request.remove && !request.options.targets.is_constrained() {
+    } else if request.remove && is_whole {
         let shown = remove(context, RemoveArgs::emptied()).await?;
         terminal::note(format!(
             "The stack is removed with its settings   undo: drystone stack restore {shown}"
         ));
-    } else if !request.options.targets.is_constrained() {
+    } else if is_whole {
         terminal::note(format!(
             "The resources in the stack have been deleted, but its history and configuration are still there.\n\
              To remove the stack completely, run `drystone stack rm {}`.",
@@ -172,6 +176,9 @@ async fn preview_shown(
                 format!("the preview of {}", subject.shown()),
                 "nothing was changed; mend what the messages above name and run the command again",
             );
+            if let Some(refusal) = manager.refusal() {
+                return Err(secrets_failure(refusal));
+            }
             let failure = policies::violated(&report, &what);
             let failure =
                 failure.unwrap_or_else(|| Failure::new(ExitCode::Resource, format!("{what} failed")));
@@ -235,6 +242,9 @@ async fn execute(
         Ending::Succeeded => Vec::new(),
         _ => open_operations(subject).await?,
     };
+    if let Some(refusal) = manager.refusal().filter(|_| report.ending == Ending::Failed) {
+        return Err(open.iter().fold(secrets_failure(refusal), Failure::detail));
+    }
     finish(request, subject, &report, &committed, &open)?;
     Ok(report)
 }

@@ -4,7 +4,7 @@ use super::policies::Starter;
 use crate::backend::is_true;
 use crate::commands::identity::PULUMI_VERSION;
 use crate::context::Context;
-use crate::report::{ExitCode, Failure, Outcome};
+use crate::report::{ExitCode, Failure, Outcome, chain};
 use async_trait::async_trait;
 use drystone_engine::{
     Cancellation, Diagnostic, Event, EventSink, PackageDescriptor, Plugins, Provider, ProviderError, RunInfo,
@@ -62,7 +62,7 @@ impl Hosting {
         let environment = Arc::new(environment);
         let search = Search::new(&environment, project).map_err(|error| {
             let hint = error.hint();
-            hinted(Failure::configuration(error), hint)
+            hinted(chain(error), hint)
         })?;
         let project = info.project.clone();
         let server = serve(&environment, info, &place, events).await?;

@@ -5,7 +5,7 @@ use super::hosting::{Hosting, Setting, hinted, tell};
 use super::request::Request;
 use super::subject::Subject;
 use crate::context::Context;
-use crate::report::{Failure, Outcome};
+use crate::report::{Outcome, chain};
 use async_trait::async_trait;
 use drystone_engine::{
     CancelLevel, Cancellation, Event, EventSink, Monitor, Options, Program, ProgramError, RunInfo, Severity,
@@ -104,7 +104,7 @@ fn place(context: &Context, request: &Request, subject: &Subject) -> Outcome<Pro
         Ok(place) => Ok(place),
         Err(error) if request.runs_program() => {
             let hint = error.hint();
-            Err(hinted(Failure::configuration(error), hint))
+            Err(hinted(chain(error), hint))
         }
         Err(_) => {
             let folder = if project.path.as_os_str().is_empty() {

@@ -40,6 +40,9 @@ pub(crate) async fn run(context: &Context, args: ExportArgs) -> Outcome {
         Some(word) => Revisions::load(&backend, &stack).await?.find(word)?,
     };
     let mut recorded = backend.store().snapshot(&stack, at).await?;
+    if args.version.is_none() {
+        context.warn_of_unrecovered(&backend, &stack).await?;
+    }
     let mut form = SecretForm::Sealed;
     if args.show_secrets {
         let manager = context.snapshot_secrets(&stack, &recorded);
