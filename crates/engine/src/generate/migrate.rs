@@ -42,7 +42,7 @@ impl Deployment {
             } else if is_old(&record) {
                 let state = self.vault.open(&record).map_err(|message| self.fail(&record.urn, message))?;
                 let (sealed, bytes) =
-                    self.sealed(State { outputs: without_internal(&state.inputs), ..state })?;
+                    self.sealed(&State { outputs: without_internal(&state.inputs), ..state })?;
                 byte_strings |= bytes;
                 record = sealed;
             }
@@ -71,7 +71,7 @@ impl Deployment {
             ..Resource::default()
         };
         let outputs = without_internal(&inputs);
-        self.sealed(State { record, inputs, outputs, ..State::default() })
+        self.sealed(&State { record, inputs, outputs, ..State::default() })
     }
 
     /// The plugin that served a package, as far as the manifest of those days says.
@@ -87,9 +87,8 @@ impl Deployment {
         PackageDescriptor { name: package.to_owned(), version, ..PackageDescriptor::default() }
     }
 
-    fn sealed(&self, state: State) -> Result<(Resource, bool), Stopped> {
-        let sealed =
-            self.vault.seal(&state, None).map_err(|message| self.fail(&state.record.urn, message))?;
+    fn sealed(&self, state: &State) -> Result<(Resource, bool), Stopped> {
+        let sealed = self.vault.seal(state, None).map_err(|message| self.fail(&state.record.urn, message))?;
         Ok((sealed.resource, sealed.byte_strings))
     }
 }
