@@ -12,8 +12,9 @@ use super::summary::{Closing, hints, summary};
 use super::text::{Line, Paint, Tone, message_lines, printable};
 use super::tree::{Layout, Show, label, tree, worded};
 use super::values::Secrets;
-use drystone_engine::{CancelLevel, Diagnostic, Ending, Event, PolicyEvent, Severity};
+use drystone_engine::{CancelLevel, Diagnostic, Ending, Event, Op, PolicyEvent, Severity, StepEvent};
 use drystone_model::{SECRET_MASK, Urn, is_default_provider};
+use std::collections::HashSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -73,6 +74,8 @@ pub(super) struct Renderer {
     sequence: u64,
     cancelled: bool,
     ended: usize,
+    /// Components whose own step runs.
+    components: HashSet<Urn>,
     /// Whether a line was printed below the heading.
     spoke: bool,
 }
@@ -121,6 +124,7 @@ impl Renderer {
             sequence: 0,
             cancelled: false,
             ended: 0,
+            components: HashSet::new(),
             spoke: false,
         }
     }
@@ -174,9 +178,11 @@ impl Renderer {
         let (cancelled, ended) = (self.cancelled, self.ended);
         let internal = matches!(&event, Event::StepStarted(step) | Event::StepDone(step)
             if is_default_provider(&step.urn));
-        self.json(timestamp, internal, |opening, stamp| {
-            event_line(&event, opening.operation, cancelled, ended, stamp)
-        });
+        if !self.comes_again(&event) {
+            self.json(timestamp, internal, |opening, stamp| {
+                event_line(&event, opening.operation, cancelled, ended, stamp)
+            });
+        }
         self.ended += usize::from(!internal && matches!(event, Event::StepDone(_)));
         if let View::Digest(digest) = &mut self.view {
             digest.take(&event);
@@ -199,6 +205,20 @@ impl Renderer {
             };
             let lines = plain.lines(&self.model, touched, step, now);
             self.print(&lines);
+        }
+    }
+
+    /// Whether an event only says that a component's own step is done. Programs are told when its outputs are set.
+    fn comes_again(&mut self, event: &Event) -> bool {
+        match event {
+            Event::StepStarted(step) if is_component(step) => {
+                self.components.insert(step.urn.clone());
+                false
+            }
+            Event::StepDone(step) if is_component(step) => {
+                self.components.remove(&step.urn) && !self.opening.dry_run
+            }
+            _ => false,
         }
     }
 
@@ -410,4 +430,11 @@ fn stack_outputs(model: &Model, form: Form) -> Vec<Line> {
     lines = lines.into_iter().map(|line| line.indented("  ")).collect();
     lines.insert(0, Line::toned(Tone::Strong, "Outputs:"));
     lines
+}
+
+/// Whether a step is about a component whose outputs are set by the program, and is not its end.
+fn is_component(step: &StepEvent) -> bool {
+    let state = step.new.as_ref().or(step.old.as_ref());
+    let is_own = state.is_some_and(|state| !state.record.custom && state.record.view_of.is_empty());
+    is_own && !matches!(step.op, Op::Delete | Op::DeleteReplaced | Op::Refresh)
 }

@@ -369,3 +369,20 @@ fn a_refresh_before_an_update_stays_a_step_of_a_preview() {
     let ops: Vec<&Value> = shown["steps"].as_array().unwrap().iter().map(|step| &step["op"]).collect();
     assert_eq!(ops, ["refresh", "update"]);
 }
+
+#[test]
+fn programs_are_told_once_of_a_component_when_its_outputs_are_set() {
+    let root = |outputs: PropertyMap| create(&stack(), outputs);
+    let done = root(properties([("url", "x".into())]));
+    let script = Script::default()
+        .run(&root(PropertyMap::new()), 0)
+        .run(&create(&urn("a:b:C", "c"), PropertyMap::new()), 10)
+        .end(&done, 0)
+        .finish(true, [(Op::Create, 2)]);
+    let told = |stage: Stage, script: Script| {
+        let text = stage.play(script);
+        text.lines().filter(|line| line.contains("resOutputsEvent")).count()
+    };
+    assert_eq!(told(Stage::new(Mode::Events), script.clone()), 2);
+    assert_eq!(told(Stage::new(Mode::Events).preview(), script.planned()), 3);
+}

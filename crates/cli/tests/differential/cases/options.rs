@@ -24,6 +24,8 @@ cases! {
     a_retained_one_is_replaced: of_items(&["a | kind: x | retainOnDelete: true"]).up()
         .items(&["a | kind: y | retainOnDelete: true"]).up().destroy();
     deleted_with: of_items(&["a", "b | size: 1 | deletedWith: '${a}'"]).up().destroy();
+    deleted_with_one_that_is_replaced: of_items(&["a | kind: x", "b | size: 1 | deletedWith: '${a}'"]).up()
+        .items(&["a | kind: y", "b | size: 1 | deletedWith: '${a}'"]).preview().up().up();
     deleted_with_one_that_stays: of_items(&["a", "b | size: 1 | deletedWith: '${a}'"]).up().items(&["a"]).up();
     retained_ones_survive_a_destroy: of_items(&["a | size: 1 | retainOnDelete: true", "b | value: '${a.name}'"]).up()
         .destroy();
