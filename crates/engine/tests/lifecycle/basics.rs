@@ -2,6 +2,7 @@
 
 use crate::harness::{Stack, TestProvider, program};
 use drystone_engine::Op;
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn a_new_resource_is_created_with_its_default_provider() {
@@ -135,4 +136,45 @@ fn destroy_deletes_everything_in_reverse() {
     stack.destroy().ok();
     assert_eq!(stack.effects("pkgA"), ["delete b", "delete a"]);
     assert!(stack.snapshot.resources.is_empty());
+}
+
+/// The most calls of a provider that were under way at once, while six resources are made, refreshed and deleted.
+fn most_at_once(parallel: usize) -> [usize; 3] {
+    let under_way = Arc::new(Mutex::new((0_usize, 0_usize)));
+    let counted = Arc::clone(&under_way);
+    let mut stack = Stack::new();
+    stack.options.parallel = parallel;
+    stack.providers.get_mut("pkgA").unwrap().pause = Some(Arc::new(move |_, _| {
+        let counted = Arc::clone(&counted);
+        Box::pin(async move {
+            {
+                let mut count = counted.lock().unwrap();
+                count.0 += 1;
+                count.1 = count.1.max(count.0);
+            }
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            counted.lock().unwrap().0 -= 1;
+        })
+    }));
+    let run = program(|p| async move {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let made = names.map(|name| p.resource("pkgA:m:T", name).register());
+        futures::future::try_join_all(made).await.map(|_| ())
+    });
+    let most = || std::mem::take(&mut under_way.lock().unwrap().1);
+    stack.up(run).ok();
+    let made = most();
+    stack.refresh().ok();
+    let refreshed = most();
+    stack.destroy().ok();
+    [made, refreshed, most()]
+}
+
+#[test]
+fn as_many_operations_are_under_way_as_the_user_allows() {
+    assert_eq!(most_at_once(1), [1; 3]);
+    assert_eq!(most_at_once(2), [2; 3]);
+    assert_eq!(most_at_once(6), [6; 3]);
 }
