@@ -57,6 +57,8 @@ pub struct Options {
     pub ignore_protect: bool,
     /// Compare inputs instead of asking providers, as before 1.0.
     pub legacy_diff: bool,
+    /// Compare outputs instead of asking providers what a refresh found.
+    pub legacy_refresh_diff: bool,
     /// Packages that must not have default providers; `*` for all.
     pub disable_default_providers: Vec<String>,
     /// How generated names are formed: the `pulumi:autonaming` setting as JSON.

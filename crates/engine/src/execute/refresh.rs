@@ -104,7 +104,7 @@ impl Deployment {
         }
         let new = self.refreshed_state(&before, found, outputs, purpose);
         running.event.result = Some(result_by_outputs(&before, &new));
-        if !record.external {
+        if !record.external && !self.options.legacy_refresh_diff {
             // What an update that changes nothing in the program would say next, seen from the other side.
             let mut after = new.clone();
             after.record.ignore_changes.clone_from(&record.ignore_changes);

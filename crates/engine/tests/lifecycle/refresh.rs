@@ -673,3 +673,27 @@ fn a_refresh_that_runs_the_program_counts_components_and_providers_once() {
     let outcome = stack.refresh_with(run()).ok();
     assert_eq!(outcome.count(Op::Same), 4, "the stack, its provider, the component and its child");
 }
+
+#[test]
+fn a_refresh_can_be_told_to_compare_outputs_alone() {
+    for (alone, changed) in [(false, 0), (true, 1)] {
+        let mut stack = Stack::new();
+        // A provider that calls no change one.
+        let provider = stack.providers.get_mut("pkgA").unwrap();
+        provider.diff = Some(Arc::new(|_| {
+            Ok(drystone_engine::Diff { changes: drystone_engine::DiffChanges::None, ..Default::default() })
+        }));
+        stack
+            .up(program(
+                |p| async move { p.resource("pkgA:m:T", "a").input("n", 1).register().await.map(|_| ()) },
+            ))
+            .ok();
+        let cloud = Arc::clone(&stack.providers["pkgA"].cloud);
+        cloud.lock().unwrap().values_mut().for_each(|found| _ = found.insert("n".to_owned(), 2.into()));
+        stack.calls("pkgA");
+        stack.options.legacy_refresh_diff = alone;
+        let outcome = stack.refresh().ok();
+        assert_eq!(outcome.count(Op::Update), changed);
+        assert_eq!(stack.calls("pkgA").iter().any(|call| call.method == "diff"), !alone);
+    }
+}

@@ -47,6 +47,7 @@ impl CommonFlags {
             excludes: Targets::new(self.targets.exclude.clone()),
             exclude_dependents: self.targets.exclude_dependents,
             legacy_diff: is_true(environment, "PULUMI_ENABLE_LEGACY_DIFF"),
+            legacy_refresh_diff: is_true(environment, "PULUMI_ENABLE_LEGACY_REFRESH_DIFF"),
             show_secrets: self.display.show_secrets,
             ..Options::default()
         })

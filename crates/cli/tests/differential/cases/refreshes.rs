@@ -6,6 +6,8 @@ use serde_json::json;
 const THREE: &[&str] = &["a | size: 1, secret: hush", "b | value: '${a.name}'", "c | value: '${b.name}'"];
 
 cases! {
+    outputs_alone_are_compared_when_asked_for: of_items(&["a | size: 1", "b"]).up().tamper("a", "size", json!(2))
+        .variable("PULUMI_ENABLE_LEGACY_REFRESH_DIFF", "true").refresh().preview().up();
     nothing_changed: of_items(THREE).up().refresh().run(&["refresh", "--expect-no-changes"]);
     an_object_changed: of_items(THREE).up().tamper("a", "size", json!(5)).tamper("b", "tags", json!({ "new": "tag" }))
         .refresh().preview().up();
