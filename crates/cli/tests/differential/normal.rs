@@ -135,6 +135,12 @@ pub(crate) fn calls(calls: &[Value], related: impl Fn(&str, &str) -> bool) -> Ca
         if !group.starts_with("urn:") {
             calls.sort_by_key(Value::to_string);
         }
+        // What is there and what it replaced go side by side: either CLI may ask for one or the other first.
+        for deletions in
+            calls.chunk_by_mut(|one, next| one["method"] == "delete" && next["method"] == "delete")
+        {
+            deletions.sort_by_key(|call| call["id"].to_string());
+        }
     }
     let mut order = Map::new();
     let mut urns: Vec<&String> = changes.iter().map(|(urn, _)| urn).collect();
