@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
 fn shell(script: &str) -> Command {
+    // Whoever started the tests may have had interrupts ignored, which children inherit. A signal with a handler is
+    // back to its default in them, as it is in those of the command.
+    let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script]);
     command
