@@ -138,6 +138,9 @@ impl Context {
     ) -> Outcome<Box<dyn HeldLease>> {
         let started = Instant::now();
         let mut told = false;
+        // A preview before this listened for signals, so that they no longer end the process by themselves.
+        let interrupted = stopped_by_signal();
+        tokio::pin!(interrupted);
         loop {
             match backend.store().acquire(stack, Claim::new(purpose)).await {
                 Ok(lease) => {
@@ -155,7 +158,16 @@ impl Context {
                     if !std::mem::replace(&mut told, true) {
                         terminal::note(format!("Waiting for {stack}: held by {}", lease.describe()));
                     }
-                    tokio::time::sleep(Duration::from_millis(200)).await;
+                    tokio::select! {
+                        () = tokio::time::sleep(Duration::from_millis(200)) => {}
+                        name = &mut interrupted => {
+                            return Err(Failure::new(
+                                ExitCode::Cancelled,
+                                format!("{name} received while waiting for {stack}"),
+                            )
+                            .hint("nothing was changed"));
+                        }
+                    }
                 }
                 Err(other) => return Err(other.into()),
             }
@@ -295,5 +307,21 @@ fn ask_passphrase(ask: Ask<'_>) -> std::io::Result<Option<Passphrase>> {
             return Ok(Some(Passphrase::new(first)));
         }
         terminal::note("passphrases do not match");
+    }
+}
+
+/// The name of the first signal that asks us to stop. Never ends where none can be listened for.
+async fn stopped_by_signal() -> &'static str {
+    use tokio::signal::unix::{SignalKind, signal};
+    async fn heard(kind: SignalKind) {
+        match signal(kind) {
+            Ok(mut signals) => _ = signals.recv().await,
+            Err(_) => std::future::pending().await,
+        }
+    }
+    tokio::select! {
+        () = heard(SignalKind::interrupt()) => "^C",
+        () = heard(SignalKind::terminate()) => "SIGTERM",
+        () = heard(SignalKind::hangup()) => "SIGHUP",
     }
 }

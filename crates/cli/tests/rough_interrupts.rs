@@ -116,3 +116,24 @@ fn a_provider_that_does_not_answer_a_cancellation_does_not_hold_up_the_end() {
     assert!(began.elapsed() < BOUND, "{:?}", began.elapsed());
     assert_eq!(site.known(), known(&["item-00000", "item-00001"], &[]));
 }
+
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn s13_who_waits_for_a_stack_after_a_preview_can_be_interrupted() {
+    let mut site = changed();
+    let holder = site.run_into("update item-00000 hang", "up");
+    site.sandbox.set("PULUMI_DEBUG_COMMANDS", "true");
+    for signal in ["INT", "TERM", "HUP"] {
+        let _ = std::fs::remove_file(site.sandbox.project().join("log"));
+        let waiting = Running::start(&site.sandbox, &["up", "--yes", "--wait=30s", "--event-log", "log"]);
+        let log = site.sandbox.project().join("log");
+        let is_previewed = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("summaryEvent"));
+        programs::wait_until("the preview", is_previewed);
+        std::thread::sleep(Duration::from_secs(1));
+        waiting.signal(signal);
+        let ended = waiting.end();
+        assert_eq!(ended.code, 8, "{signal}: {ended:#?}");
+        assert!(ended.stderr.contains("received while waiting for"), "{signal}: {ended:#?}");
+    }
+    interrupted(holder, 2);
+}
