@@ -53,6 +53,7 @@ pub(crate) struct Deployment {
     pub(crate) slots: Semaphore,
     changes: Mutex<BTreeMap<Op, usize>>,
     failed: AtomicBool,
+    doubtful: AtomicBool,
     stopping: AtomicBool,
     unrecorded: Mutex<Option<String>>,
     in_flight: AtomicUsize,
@@ -118,6 +119,7 @@ impl Deployment {
                 slots: Semaphore::new(parallel),
                 changes: Mutex::default(),
                 failed: AtomicBool::new(false),
+                doubtful: AtomicBool::new(false),
                 stopping: AtomicBool::new(false),
                 unrecorded: Mutex::default(),
                 in_flight: AtomicUsize::new(0),
@@ -194,6 +196,15 @@ impl Deployment {
     /// The operation fails, but goes on.
     pub(crate) fn note_failure(&self) {
         self.failed.store(true, Ordering::SeqCst);
+    }
+
+    /// What a provider did is in doubt.
+    pub(crate) fn note_doubt(&self) {
+        self.doubtful.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubtful.load(Ordering::SeqCst)
     }
 
     /// Nothing new begins.

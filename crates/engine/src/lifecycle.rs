@@ -27,6 +27,7 @@ pub async fn run(run: Run) -> Report {
         duration: Duration::try_from(surroundings.now().duration_since(started)).unwrap_or_default(),
         dry_run: deployment.options.dry_run,
         succeeded: ending == Ending::Succeeded,
+        doubtful: deployment.is_doubtful(),
         policy_packs: deployment.policies.names(),
     };
     deployment.send(Event::Summary(summary));

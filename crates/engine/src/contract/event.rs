@@ -63,6 +63,8 @@ pub struct StepEvent {
     pub logical: bool,
     /// Whether the step only says what would be done.
     pub planning: bool,
+    /// For `StepFailed`: whether the provider broke or said nothing, so that what it did is in doubt.
+    pub doubtful: bool,
     /// For `StepDone` of a refresh: what it found (`same`, `update`, `delete`).
     pub result: Option<crate::Op>,
     /// How long it took; zero when it starts.
@@ -127,6 +129,8 @@ pub struct Summary {
     pub dry_run: bool,
     /// Whether everything went well.
     pub succeeded: bool,
+    /// Whether what a provider did is in doubt.
+    pub doubtful: bool,
     /// The versions of the policy packs that ran, by `name|local|folder`.
     pub policy_packs: BTreeMap<String, String>,
 }

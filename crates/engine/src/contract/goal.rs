@@ -38,6 +38,8 @@ pub struct RegisterRequest {
     pub source_position: String,
     /// How the program came there.
     pub stack_trace: Vec<StackFrame>,
+    /// What stands for the trace that led to who asks, where a plugin was given one, or empty.
+    pub led_by: String,
 }
 
 /// Which plugin serves a request, where the program says so.
@@ -231,6 +233,8 @@ pub struct ReadRequest {
     pub source_position: String,
     /// How the program came there.
     pub stack_trace: Vec<StackFrame>,
+    /// What stands for the trace that led to who asks, where a plugin was given one, or empty.
+    pub led_by: String,
 }
 
 /// A function of a provider.
@@ -267,4 +271,6 @@ pub struct CallRequest {
     pub source_position: String,
     /// How the program came there.
     pub stack_trace: Vec<StackFrame>,
+    /// What stands for the trace that led to who asks, where a plugin was given one, or empty.
+    pub led_by: String,
 }

@@ -174,6 +174,8 @@ pub enum ProviderErrorKind {
     /// It answered that it failed: nothing was done.
     #[default]
     Refused,
+    /// It answered that something in it broke: nothing is taken to be done, but event logs call it in doubt.
+    Broken,
     /// It cannot do that at all.
     Unimplemented,
     /// It cannot say what would change before it is configured; an update is assumed.
@@ -195,6 +197,12 @@ impl ProviderError {
             kind: ProviderErrorKind::Unimplemented,
             message: format!("the provider does not implement {method}"),
         }
+    }
+
+    /// Whether what the provider did is in doubt.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        matches!(self.kind, ProviderErrorKind::Broken | ProviderErrorKind::Unknown)
     }
 
     /// A call of which nobody knows what it did.
@@ -533,6 +541,8 @@ pub struct CallArguments {
     pub argument_dependencies: BTreeMap<String, Vec<Urn>>,
     /// The surroundings of the program.
     pub info: RunInfo,
+    /// What stands for the trace of the request that led here, or empty. What is registered on its behalf names it.
+    pub trace: String,
 }
 
 /// What a method answered.
@@ -590,6 +600,8 @@ pub struct ConstructArguments {
     pub timeouts: Timeouts,
     /// The surroundings of the program.
     pub info: RunInfo,
+    /// What stands for the trace of the request that led here, or empty. What is registered on its behalf names it.
+    pub trace: String,
 }
 
 /// A constructed component.

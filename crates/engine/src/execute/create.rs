@@ -100,7 +100,7 @@ impl Deployment {
                     if let Err(error) = self.end_try(last, &error).await {
                         return Err(running.unrecorded(&error));
                     }
-                    return Err(running.failed(explain(&error, "the creation")));
+                    return Err(running.doubting(&error).failed(explain(&error, "the creation")));
                 }
             };
             if let Err(failure) = self.let_go_of_tries(&new, &applied.id, unready).await {
@@ -161,6 +161,7 @@ impl Deployment {
             )
             .await;
         }
+        let running = if later.is_some() { running.superseding() } else { running };
         running.done(Some(Arc::clone(&new)));
         self.show_published(published, &new.record.urn, During::Change).await?;
         Ok(known)

@@ -2,7 +2,7 @@
 
 use super::hooks::Sides;
 use super::views::During;
-use super::{Causes, StepResult, explain};
+use super::{Causes, StepResult, condemned, explain};
 use crate::deployment::Deployment;
 use crate::known::{Known, Place};
 use crate::recorder::Success;
@@ -49,7 +49,9 @@ impl Deployment {
             Err(message) => return Err(self.fail(old.urn(), message).into()),
         };
         let replacing = reason != Reason::Unwanted;
-        let running = self.start(op, Some(&old), None, Causes::default()).await?;
+        let shown =
+            if reason == Reason::Replaced { condemned(Arc::clone(&state)) } else { Arc::clone(&state) };
+        let running = self.start_from(op, Some(shown), None, Causes::default()).await?;
         let sides = Sides { old: Some(&state), new: None, applied: false };
         if let Err(message) = self.run_hooks(HookMoment::BeforeDelete, sides).await {
             return Err(running.failed(message));
@@ -103,7 +105,7 @@ impl Deployment {
                 return Err(running.unrecorded(&error));
             }
             if let Err(error) = answered {
-                return Err(running.failed(explain(&error, "the deletion")));
+                return Err(running.doubting(&error).failed(explain(&error, "the deletion")));
             }
             if let Err(failure) = shown {
                 return Err(running.failed_with_its_views(failure));

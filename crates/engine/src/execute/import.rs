@@ -42,9 +42,9 @@ impl Deployment {
         };
         let found = match found(provider.read(arguments).await, &new) {
             Ok(found) => found,
-            Err(message) => {
+            Err(error) => {
                 self.views.release(&token);
-                return Err(running.failed(message));
+                return Err(running.doubting(&error).failed(error.message));
             }
         };
         found.put_into(&mut new);
@@ -57,8 +57,10 @@ impl Deployment {
             Err(Recording::Unwritable(message)) => return Err(running.failed(message)),
             Err(Recording::Lost(error)) => return Err(running.unrecorded(&error)),
         };
+        let mut running = running;
         if let Some(old) = replaces {
             self.supersede(&old).await?;
+            running = running.superseding();
         }
         running.done(Some(Arc::clone(&new)));
         self.show_views(&token, &new.record.urn, During::Change).await?;
@@ -76,7 +78,7 @@ impl Deployment {
         let looked = self.look_at(&mut new, &token, seed).await;
         if let Err(error) = looked {
             self.views.release(&token);
-            return Err(running.failed(error.message));
+            return Err(running.doubting(&error).failed(error.message));
         }
         new.record.import_id.clear();
         new.record.created = Some(moment(self));
@@ -123,7 +125,7 @@ impl Deployment {
                 status_token: token.to_owned(),
                 ..ReadArguments::default()
             };
-            let found = found(provider.read(arguments).await, new).map_err(ProviderError::new)?;
+            let found = found(provider.read(arguments).await, new)?;
             let supplied = std::mem::take(&mut new.inputs);
             found.put_into(new);
             supply(&mut new.inputs, supplied);
@@ -197,12 +199,13 @@ impl Found {
 }
 
 /// What a provider's answer says, or why there is nothing to take over.
-fn found(answer: Result<ReadState, ProviderError>, new: &State) -> Result<Found, String> {
-    let mut state = answer.map_err(|error| error.message)?;
+fn found(answer: Result<ReadState, ProviderError>, new: &State) -> Result<Found, ProviderError> {
+    let mut state = answer?;
     let outputs = state.outputs.take();
-    let outputs = outputs.ok_or_else(|| format!("resource '{}' does not exist", new.record.import_id))?;
+    let missing = || ProviderError::new(format!("resource '{}' does not exist", new.record.import_id));
+    let outputs = outputs.ok_or_else(missing)?;
     let inputs = state.inputs.take();
-    let inputs = inputs.ok_or_else(|| cannot_import(&new.record.urn))?;
+    let inputs = inputs.ok_or_else(|| ProviderError::new(cannot_import(&new.record.urn)))?;
     Ok(Found { state, inputs, outputs })
 }
 

@@ -83,14 +83,25 @@ impl Deployment {
         new: Option<Arc<State>>,
         causes: Causes,
     ) -> StepResult<Running<'a>> {
-        let slot = self.slots.acquire().await.map_err(|_| StepFailure::Stopped)?;
-        if self.is_stopping() {
-            return Err(StepFailure::Stopped);
-        }
         let old = match old {
             Some(known) => Some(known.state(&self.vault).map_err(|message| self.fail(known.urn(), message))?),
             None => None,
         };
+        self.start_from(op, old, new, causes).await
+    }
+
+    /// The same, from a state that is open.
+    pub(crate) async fn start_from<'a>(
+        self: &'a Arc<Self>,
+        op: Op,
+        old: Option<Arc<State>>,
+        new: Option<Arc<State>>,
+        causes: Causes,
+    ) -> StepResult<Running<'a>> {
+        let slot = self.slots.acquire().await.map_err(|_| StepFailure::Stopped)?;
+        if self.is_stopping() {
+            return Err(StepFailure::Stopped);
+        }
         let record = new.as_deref().or(old.as_deref()).map(|state| &state.record);
         let event = StepEvent {
             op,
@@ -103,6 +114,7 @@ impl Deployment {
             detailed: causes.detailed,
             logical: is_logical(op),
             planning: self.options.dry_run,
+            doubtful: false,
             result: None,
             duration: Duration::ZERO,
         };
@@ -110,28 +122,39 @@ impl Deployment {
         Ok(Running { deployment: self, event, started: self.surroundings.now(), _slot: slot })
     }
 
-    /// Says that a resource is replaced: nothing is done.
-    pub(crate) fn announce_replace(&self, old: &Arc<Known>, new: &Arc<State>, causes: Causes, counted: bool) {
+    /// Says that a resource is replaced: nothing is done. A state that is superseded waits for its deletion by now.
+    pub(crate) fn announce_replace(
+        &self,
+        old: &Arc<Known>,
+        new: &Arc<State>,
+        causes: Causes,
+        superseded: bool,
+    ) {
         let event = StepEvent {
             op: Op::Replace,
             urn: new.record.urn.clone(),
             provider: new.record.provider.clone(),
-            old: old.state(&self.vault).ok(),
+            old: old.state(&self.vault).ok().map(|old| if superseded { condemned(old) } else { old }),
             new: Some(Arc::clone(new)),
             replace_keys: causes.replace_keys,
             changed_keys: causes.changed_keys,
             detailed: causes.detailed,
             logical: true,
             planning: self.options.dry_run,
+            doubtful: false,
             result: None,
             duration: Duration::ZERO,
         };
         self.send(Event::StepStarted(event.clone()));
-        if counted {
-            self.count(&event);
-        }
+        self.count(&event);
         self.send(Event::StepDone(event));
     }
+}
+
+/// A state that waits for its deletion.
+pub(crate) fn condemned(mut state: Arc<State>) -> Arc<State> {
+    Arc::make_mut(&mut state).record.delete = true;
+    state
 }
 
 /// Whether users think of a step as one: the parts of a replacement are not.
@@ -152,6 +175,21 @@ impl Running<'_> {
     fn elapsed(&self) -> Duration {
         let since = self.deployment.surroundings.now().duration_since(self.started);
         Duration::try_from(since).unwrap_or_default()
+    }
+
+    /// The state before has been superseded: it waits for its deletion by now.
+    pub(crate) fn superseding(mut self) -> Self {
+        self.event.old = self.event.old.map(condemned);
+        self
+    }
+
+    /// Says whether what the provider did is in doubt.
+    pub(crate) fn doubting(mut self, error: &ProviderError) -> Self {
+        if error.is_doubtful() && !self.deployment.options.dry_run {
+            self.deployment.note_doubt();
+        }
+        self.event.doubtful = error.is_doubtful();
+        self
     }
 
     /// Tells people that it ended well.

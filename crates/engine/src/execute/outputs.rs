@@ -68,6 +68,7 @@ impl Deployment {
             detailed: None,
             logical: true,
             planning: self.options.dry_run,
+            doubtful: false,
             result: None,
             duration: Duration::ZERO,
         }));

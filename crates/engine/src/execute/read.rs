@@ -37,7 +37,7 @@ impl Deployment {
                 Ok(found) => found,
                 Err(error) => {
                     self.views.release(&token);
-                    return Err(running.failed(error.message));
+                    return Err(running.doubting(&error).failed(error.message));
                 }
             };
             let Some(outputs) = found.outputs else {
@@ -90,8 +90,10 @@ impl Deployment {
         };
         let known = Known::new(place, Arc::clone(&new), resource);
         self.remember(&known);
+        let mut running = running;
         if let Some(old) = old.filter(|_| later) {
             self.supersede(&old).await?;
+            running = running.superseding();
         }
         let shown = self.show_published(published, &new.record.urn, During::Change).await;
         if !new.record.init_errors.is_empty() {

@@ -85,7 +85,7 @@ impl Deployment {
             Ok(found) => found,
             Err(error) => {
                 self.views.release(&token);
-                return Err(purpose.fail(running, error.message));
+                return Err(purpose.fail(running.doubting(&error), error.message));
             }
         };
         let Some(outputs) = found.outputs.take().filter(|_| !found.id.is_empty()) else {

@@ -90,7 +90,7 @@ impl Deployment {
                         return Err(running.unrecorded(&error));
                     }
                     let shown = self.show_views(&token, old.urn(), During::Change).await;
-                    let failed = running.failed(explain(&error, "the update"));
+                    let failed = running.doubting(&error).failed(explain(&error, "the update"));
                     return Err(shown.err().unwrap_or(failed));
                 }
             };

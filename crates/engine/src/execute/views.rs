@@ -137,6 +137,7 @@ impl Deployment {
             detailed: step.detailed,
             logical: is_logical(op),
             planning: self.options.dry_run,
+            doubtful: false,
             result: during.is_refresh().then_some(step.op),
             duration: Duration::ZERO,
         };
@@ -270,6 +271,7 @@ impl Deployment {
             detailed: causes.detailed,
             logical: is_logical(op),
             planning: self.options.dry_run,
+            doubtful: false,
             result: None,
             duration: Duration::ZERO,
         };

@@ -137,7 +137,7 @@ impl Registering {
         let Self { new, provider, .. } = self;
         let fallback = new.clone();
         if !delete_later {
-            deployment.announce_replace(&old, &Arc::new(new.clone()), causes.clone(), true);
+            deployment.announce_replace(&old, &Arc::new(new.clone()), causes.clone(), false);
         }
         let replaces = Some(Replaced { old: Arc::clone(&old), delete_later });
         let outcome = deployment.create(Create { new, replaces, causes: causes.clone(), provider }).await;

@@ -20,11 +20,13 @@ impl Deployment {
             MonitorError::new(format!("call to function '{}' failed: {}", request.token, error.message))
         };
         let provider = self.provider(&Urn::default(), &provider).await.map_err(fail)?;
+        let trace = self.lend_trace(&request.stack_trace);
         let arguments = CallArguments {
             token: request.token.clone(),
             arguments: request.arguments,
             argument_dependencies: request.argument_dependencies,
             info: self.info(),
+            trace: trace.word.clone(),
         };
         let mut answer = provider.call(arguments).await.map_err(fail)?;
         answer.dependencies = super::dependencies::with_sources(&answer.properties, answer.dependencies);

@@ -20,6 +20,7 @@ impl Deployment {
             Alias::Urn(urn) => Some(urn.clone()),
             Alias::Spec { .. } => None,
         });
+        let trace = self.lend_trace(&request.stack_trace);
         let arguments = ConstructArguments {
             type_token: request.type_token.clone(),
             name: request.name.clone(),
@@ -32,6 +33,7 @@ impl Deployment {
             timeouts: request.options.timeouts,
             options: request.options,
             info: self.info(),
+            trace: trace.word.clone(),
         };
         let constructed = tokio::select! {
             biased;

@@ -11,6 +11,7 @@ mod invoke;
 pub(crate) mod packages;
 mod read;
 mod register;
+mod traces;
 mod tracker;
 mod transforms;
 
@@ -39,6 +40,7 @@ pub(crate) struct MonitorState {
     /// Extensions that providers have been given.
     extended: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
     pub(crate) tracker: tracker::Tracker,
+    pub(crate) traces: traces::Traces,
     finished: AtomicBool,
     released: AtomicBool,
 }
@@ -128,7 +130,8 @@ impl Gate {
 
 #[async_trait]
 impl ResourceMonitor for Gate {
-    async fn register(&self, request: RegisterRequest) -> Result<Registered, MonitorError> {
+    async fn register(&self, mut request: RegisterRequest) -> Result<Registered, MonitorError> {
+        self.0.monitor.traces.lead(&request.led_by, &mut request.stack_trace);
         let deployment = Arc::clone(&self.0);
         self.carry_out(async move { deployment.register(request).await }).await
     }
@@ -146,7 +149,8 @@ impl ResourceMonitor for Gate {
         .await
     }
 
-    async fn read(&self, request: ReadRequest) -> Result<Registered, MonitorError> {
+    async fn read(&self, mut request: ReadRequest) -> Result<Registered, MonitorError> {
+        self.0.monitor.traces.lead(&request.led_by, &mut request.stack_trace);
         let deployment = Arc::clone(&self.0);
         self.carry_out(async move { deployment.read_resource(request).await }).await
     }
@@ -156,7 +160,8 @@ impl ResourceMonitor for Gate {
         self.carry_out(async move { deployment.invoke(request).await }).await
     }
 
-    async fn call(&self, request: CallRequest) -> Result<CallAnswer, MonitorError> {
+    async fn call(&self, mut request: CallRequest) -> Result<CallAnswer, MonitorError> {
+        self.0.monitor.traces.lead(&request.led_by, &mut request.stack_trace);
         let deployment = Arc::clone(&self.0);
         self.carry_out(async move { deployment.call(request).await }).await
     }

@@ -5,7 +5,7 @@ use drystone_engine::{
     CallAnswer, CallArguments, CallRequest, ConstructArguments, Constructed, Monitor, MonitorError, Op,
     Program, PropertyMap, ProviderError, ReadRequest, RegisterRequest, Registered,
 };
-use drystone_model::{Output, ResourceReference, Urn, Value};
+use drystone_model::{Output, ResourceReference, StackFrame, Urn, Value};
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -401,6 +401,108 @@ fn a_method_gets_its_arguments_and_answers_with_its_dependencies() {
     let asked = asked.lock().unwrap().take().unwrap();
     assert_eq!(asked.arguments, map([("by", 2.into())]));
     assert_eq!(asked.argument_dependencies["by"], [stack.urn("shop-dev")]);
+}
+
+fn frames<const N: usize>(places: [&str; N]) -> Vec<StackFrame> {
+    let frame =
+        |place: &str| StackFrame { source_position: format!("project:///{place}"), ..StackFrame::default() };
+    places.into_iter().map(frame).collect()
+}
+
+/// The component with one resource in it, told how the program came to it, and by itself from `inside.py`.
+async fn with_traces(p: P, arguments: ConstructArguments) -> Result<Constructed, MonitorError> {
+    let traced = |request: &mut RegisterRequest| {
+        request.stack_trace = frames(["inside.py#1"]);
+        request.led_by.clone_from(&arguments.trace);
+    };
+    let component = p.component(&arguments.type_token, &arguments.name).with(traced).register().await?;
+    let child = p.resource("pkgA:m:T", "child").parent(&component.urn).with(traced).register().await?;
+    let read = ReadRequest {
+        type_token: "pkgA:m:T".to_owned(),
+        name: "read".to_owned(),
+        id: child.id,
+        stack_trace: frames(["inside.py#2"]),
+        led_by: arguments.trace,
+        ..ReadRequest::default()
+    };
+    p.monitor.read(read).await?;
+    Ok(Constructed { urn: component.urn, ..Constructed::default() })
+}
+
+#[test]
+fn what_a_constructed_component_registers_has_the_trace_that_led_to_it() {
+    let (mut stack, handle, asked) = constructing(with_traces);
+    let (program, _) = remote(&handle, |request| request.stack_trace = frames(["index.ts#7", "lib.ts#3"]));
+    stack.up(program).ok();
+    assert!(!asked.lock().unwrap()[0].trace.is_empty());
+    for name in ["comp", "child"] {
+        let trace = &stack.resource(name).stack_trace;
+        assert_eq!(*trace, frames(["index.ts#7", "lib.ts#3", "inside.py#1"]), "{name}");
+    }
+    assert_eq!(stack.resource("read").stack_trace, frames(["index.ts#7", "lib.ts#3", "inside.py#2"]));
+}
+
+#[test]
+fn a_component_that_the_program_gives_no_trace_for_is_told_of_none() {
+    let (mut stack, handle, asked) = constructing(with_traces);
+    let (program, _) = remote(&handle, |_| {});
+    stack.up(program).ok();
+    assert_eq!(asked.lock().unwrap()[0].trace, "");
+    assert_eq!(stack.resource("child").stack_trace, frames(["inside.py#1"]));
+}
+
+#[test]
+fn a_trace_ends_with_the_construction_that_it_led_to() {
+    let (mut stack, handle, asked) = constructing(with_traces);
+    let later = program(move |p| {
+        *handle.lock().unwrap() = Some(p.monitor.clone());
+        let asked = Arc::clone(&asked);
+        async move {
+            let component = p.component("pkgB:m:Comp", "comp").with(|request| request.remote = true);
+            component.with(|request| request.stack_trace = frames(["index.ts#7"])).register().await?;
+            let word = asked.lock().unwrap()[0].trace.clone();
+            let after = p.resource("pkgA:m:T", "after");
+            after.with(|request| request.led_by = word).register().await?;
+            Ok(())
+        }
+    });
+    stack.up(later).ok();
+    assert_eq!(stack.resource("after").stack_trace, []);
+}
+
+#[test]
+fn a_method_is_told_of_the_trace_that_led_to_it() {
+    let (handle, asked): (Handle, Arc<Mutex<Vec<String>>>) = Default::default();
+    let (held, noted) = (Arc::clone(&handle), Arc::clone(&asked));
+    let provider = TestProvider {
+        call: Some(Arc::new(move |arguments: CallArguments| {
+            noted.lock().unwrap().push(arguments.trace.clone());
+            let p = P { monitor: held.lock().unwrap().clone().unwrap() };
+            Box::pin(async move {
+                let made = p.resource("pkgA:m:T", "made").with(|request| request.led_by = arguments.trace);
+                made.register().await.map_err(refused)?;
+                Ok(CallAnswer::default())
+            }) as BoxFuture<'static, _>
+        })),
+        ..TestProvider::default()
+    };
+    let mut stack = Stack::new().and_provider("pkgB", provider);
+    stack
+        .up(program(move |p| {
+            *handle.lock().unwrap() = Some(p.monitor.clone());
+            async move {
+                let call = CallRequest {
+                    token: "pkgB:m:Comp/add".to_owned(),
+                    stack_trace: frames(["index.ts#9"]),
+                    ..CallRequest::default()
+                };
+                p.monitor.call(call).await?;
+                Ok(())
+            }
+        }))
+        .ok();
+    assert_eq!(asked.lock().unwrap().len(), 1);
+    assert_eq!(stack.resource("made").stack_trace, frames(["index.ts#9"]));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod deleted_with;
 mod destroy;
 mod diff;
 mod error_hooks;
+mod events;
 mod failures;
 mod hooks;
 mod ignore_changes;

@@ -35,6 +35,7 @@ impl Service {
                 request.stack_trace.as_ref(),
                 root,
             ),
+            led_by: request.parent_stack_trace_handle,
             token: request.tok,
             arguments,
             argument_dependencies,

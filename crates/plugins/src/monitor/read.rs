@@ -30,6 +30,7 @@ impl Service {
                 request.stack_trace.as_ref(),
                 root,
             ),
+            led_by: request.parent_stack_trace_handle,
             properties: decode(Decoding::default(), request.properties.as_ref())?,
             dependencies: read_urns("dependency", &request.dependencies)?,
             parent: read_optional_urn("parent", &request.parent)?,

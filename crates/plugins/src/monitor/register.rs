@@ -97,6 +97,7 @@ impl Service {
                 request.stack_trace.as_ref(),
                 root,
             ),
+            led_by: request.parent_stack_trace_handle,
             type_token: request.r#type,
             name: request.name,
             custom: request.custom,

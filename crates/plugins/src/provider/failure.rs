@@ -74,6 +74,7 @@ fn kind(status: &Status) -> ProviderErrorKind {
         Code::Internal if status.message().starts_with("failed to decode Protobuf message") => {
             ProviderErrorKind::Unknown
         }
+        Code::Internal | Code::Unknown => ProviderErrorKind::Broken,
         _ => ProviderErrorKind::Refused,
     }
 }

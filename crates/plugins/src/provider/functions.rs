@@ -66,7 +66,7 @@ impl GrpcProvider {
             parallel: i32::try_from(info.parallel).unwrap_or(i32::MAX),
             monitor_endpoint: self.options.endpoint.address().to_owned(),
             accepts_output_values: true,
-            stack_trace_handle: String::new(),
+            stack_trace_handle: arguments.trace,
         };
         let answer = self
             .ask("/pulumirpc.ResourceProvider/Call", request, |mut client, request| async move {
@@ -186,7 +186,7 @@ fn construct_request(
         retain_on_delete: options.retain_on_delete,
         accepts_output_values: true,
         resource_hooks: hooks(options.hooks),
-        stack_trace_handle: String::new(),
+        stack_trace_handle: arguments.trace,
         replace_with: write_urns(&options.replace_with),
         aliases,
         replacement_trigger,

@@ -162,8 +162,7 @@ pub(in crate::display) fn event_line(
             Event::StepDone(step) => Shape::Done(step_shape(step, done_as(step, operation))),
             Event::StepFailed(step) => Shape::Failed(FailedShape {
                 metadata: metadata(step, step.op),
-                // One that is there but not ready failed in part.
-                status: step.new.as_ref().is_some_and(|state| !state.record.init_errors.is_empty()).into(),
+                status: status(step),
                 steps: ended,
             }),
             Event::Diagnostic(diagnostic) => Shape::Diagnostic(diagnostic_shape(diagnostic)),
@@ -172,6 +171,12 @@ pub(in crate::display) fn event_line(
             Event::Summary(summary) => Shape::Summary(summary_shape(summary, cancelled)),
         },
     )
+}
+
+/// What is known of a resource whose step failed: that it is as it was (0), there but not ready (1), or nothing (2).
+fn status(step: &StepEvent) -> u8 {
+    let unready = step.new.as_ref().is_some_and(|state| !state.record.init_errors.is_empty());
+    if step.doubtful { 2 } else { unready.into() }
 }
 
 fn policy_shape(event: &PolicyEvent) -> Shape<'_> {
@@ -281,7 +286,7 @@ pub(super) fn prefix(severity: Severity) -> &'static str {
 fn summary_shape(summary: &Summary, cancelled: bool) -> SummaryShape {
     let counted = summary.changes.iter().filter(|(_, count)| **count > 0);
     SummaryShape {
-        maybe_corrupt: false,
+        maybe_corrupt: summary.doubtful,
         duration_seconds: summary.duration.as_secs() + u64::from(summary.duration.subsec_nanos() > 0),
         resource_changes: counted.map(|(op, count)| (op.as_str(), *count)).collect(),
         policy_packs: summary.policy_packs.clone(),

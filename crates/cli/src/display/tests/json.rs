@@ -82,6 +82,7 @@ fn event_step(event: &Value, refreshes: bool) -> StepEvent {
         detailed: detailed(&metadata["detailedDiff"], "diffKind"),
         logical: metadata["logical"].as_bool().unwrap_or_default(),
         planning: event["planning"].as_bool().unwrap_or_default(),
+        doubtful: false,
         result: refreshes.then_some(op),
         duration: Duration::ZERO,
     }
@@ -192,6 +193,7 @@ fn digest_step(step: &Value) -> StepEvent {
         detailed: detailed(&step["detailedDiff"], "kind"),
         logical: true,
         planning: true,
+        doubtful: false,
         result: None,
         duration: Duration::ZERO,
     }

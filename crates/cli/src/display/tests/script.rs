@@ -59,6 +59,7 @@ pub(super) fn step(op: Op, old: Option<State>, new: Option<State>) -> StepEvent 
         detailed: None,
         logical: true,
         planning: false,
+        doubtful: false,
         result: None,
         duration: Duration::ZERO,
     }

@@ -62,6 +62,7 @@ async fn every_option_reaches_the_operation() {
             column: 7,
         }),
         stack_trace: Some(rpc::StackTrace { frames: vec![rpc::StackFrame { pc: None }] }),
+        parent_stack_trace_handle: "word".into(),
         ..custom()
     };
     session.client().register_resource(request).await.unwrap();
@@ -92,6 +93,7 @@ async fn every_option_reaches_the_operation() {
     assert_eq!(options.hooks[&HookMoment::BeforeCreate], ["hook"]);
     assert_eq!(seen.source_position, "project:///index.ts#3,7");
     assert_eq!(seen.stack_trace.len(), 1);
+    assert_eq!(seen.led_by, "word");
     assert_eq!(seen.stack_trace[0].source_position, "");
 }
 

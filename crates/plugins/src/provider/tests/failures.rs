@@ -63,7 +63,7 @@ async fn a_refusal_is_told_in_the_providers_words() {
     let connected = served.ready().await;
     let create = CreateArguments { urn: urn(), ..Default::default() };
     let error = connected.provider.create(create).await.unwrap_err();
-    assert_eq!((error.kind, error.message.as_str()), (ProviderErrorKind::Refused, "cannot make it: quota"));
+    assert_eq!((error.kind, error.message.as_str()), (ProviderErrorKind::Broken, "cannot make it: quota"));
     let delete = DeleteArguments { urn: urn(), id: "i".into(), ..Default::default() };
     let error = connected.provider.delete(delete).await.unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (ProviderErrorKind::Refused, "not empty"));

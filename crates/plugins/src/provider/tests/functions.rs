@@ -64,6 +64,7 @@ async fn methods_carry_dependencies_both_ways() {
             assert_eq!(request.monitor_endpoint, "127.0.0.1:1");
             assert_eq!((request.project.as_str(), request.parallel), ("shop", i32::MAX));
             assert!(request.accepts_output_values);
+            assert_eq!(request.stack_trace_handle, "word");
             let deps = rpc::call_response::ReturnDependencies { urns: vec![urn().to_string()] };
             Ok(rpc::CallResponse {
                 r#return: request.args,
@@ -78,6 +79,7 @@ async fn methods_carry_dependencies_both_ways() {
         arguments: map([("a", output("x"))]),
         argument_dependencies: [("a".to_owned(), vec![urn()])].into(),
         info: info(),
+        trace: "word".into(),
     };
     let answer = served.ready().await.provider.call(arguments).await.unwrap();
     assert_eq!(answer.properties, map([("a", output("x"))]));
@@ -106,6 +108,7 @@ async fn construct_sends_every_option() {
             assert_eq!(request.config["shop:a"], "1");
             assert_eq!(request.config_secret_keys, ["shop:a"]);
             assert!(request.accepts_output_values);
+            assert_eq!(request.stack_trace_handle, "word");
             let deps = rpc::construct_response::PropertyDependencies { urns: vec![urn().to_string()] };
             Ok(rpc::ConstructResponse {
                 urn: "urn:pulumi:dev::shop::pkg:index:C::c".into(),
@@ -144,6 +147,7 @@ async fn construct_sends_every_option() {
         },
         timeouts: Timeouts { create: 300.0, ..Default::default() },
         info: info(),
+        trace: "word".into(),
         ..Default::default()
     };
     let constructed = served.ready().await.provider.construct(arguments).await.unwrap();
