@@ -26,6 +26,8 @@ pub trait ResourceMonitor: Send + Sync {
     async fn invoke(&self, request: InvokeRequest) -> Result<Invoked, MonitorError>;
     /// Runs a method of a component.
     async fn call(&self, request: CallRequest) -> Result<CallAnswer, MonitorError>;
+    /// Says what the program needs, before it runs: what its requests leave out of a package is as it is here.
+    fn require_packages(&self, packages: Vec<PackageDescriptor>) -> Result<(), MonitorError>;
     /// Makes a package known; what it gives stands for the package in later requests.
     async fn register_package(&self, package: PackageRequest) -> Result<String, MonitorError>;
     /// Transforms every resource from now on.

@@ -14,7 +14,7 @@ impl Deployment {
         package: &Package,
         for_type: &str,
     ) -> Result<String, MonitorError> {
-        let descriptor = &package.descriptor;
+        let descriptor = &self.completed(&package.descriptor);
         self.refuse_disabled(descriptor.package(), for_type)?;
         let key =
             format!("{} {} {}", descriptor.package(), descriptor.package_version(), descriptor.download_url);

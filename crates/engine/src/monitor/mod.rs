@@ -11,6 +11,7 @@ mod invoke;
 pub(crate) mod packages;
 mod read;
 mod register;
+mod standing;
 mod traces;
 mod tracker;
 mod transforms;
@@ -25,7 +26,7 @@ use async_trait::async_trait;
 use drystone_model::{ROOT_STACK_TYPE, Urn};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::OnceCell;
 
 /// Something that is made once, by whoever needs it first, or has failed for all.
@@ -37,6 +38,7 @@ pub(crate) struct MonitorState {
     remembered: Mutex<Remembered>,
     /// Default providers by package. One that could not be made is not tried again.
     defaults: Mutex<HashMap<String, Made>>,
+    standing: OnceLock<standing::Standing>,
     /// Extensions that providers have been given.
     extended: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
     pub(crate) tracker: tracker::Tracker,
@@ -164,6 +166,10 @@ impl ResourceMonitor for Gate {
         self.0.monitor.traces.lead(&request.led_by, &mut request.stack_trace);
         let deployment = Arc::clone(&self.0);
         self.carry_out(async move { deployment.call(request).await }).await
+    }
+
+    fn require_packages(&self, packages: Vec<PackageDescriptor>) -> Result<(), MonitorError> {
+        self.0.require_packages(packages)
     }
 
     async fn register_package(&self, package: PackageRequest) -> Result<String, MonitorError> {

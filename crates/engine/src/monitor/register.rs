@@ -6,7 +6,7 @@ use crate::deployment::Deployment;
 use crate::generate::registration::Settled;
 use crate::registry::{package_of_type, reference_urn, set_package};
 use crate::{
-    MonitorError, PackageDescriptor, RegisterRequest, Registered, Registration, Severity, Transform,
+    MonitorError, PackageDescriptor, PackageSource, RegisterRequest, Registered, Registration, Severity, Transform,
 };
 use drystone_model::{Urn, is_provider_type};
 use std::sync::Arc;
@@ -187,6 +187,9 @@ impl Deployment {
     fn describe_provider(&self, request: &mut RegisterRequest) -> Result<(), MonitorError> {
         let source = &request.package;
         let mut descriptor: PackageDescriptor = self.package(&request.type_token, source)?.descriptor;
+        if *source == PackageSource::default() && !request.properties.contains_key("version") {
+            descriptor = self.completed(&descriptor);
+        }
         descriptor.env_var_mappings.clone_from(&request.options.env_var_mappings);
         set_package(&mut request.properties, &descriptor);
         Ok(())

@@ -41,6 +41,7 @@ mod retain;
 mod secrets;
 mod snapshot_order;
 mod stack_outputs;
+mod standing_packages;
 mod taint;
 mod target;
 mod transforms;

@@ -102,6 +102,10 @@ impl ResourceMonitor for Recorder {
         (self.call)(request)
     }
 
+    fn require_packages(&self, _: Vec<PackageDescriptor>) -> Result<(), MonitorError> {
+        Ok(())
+    }
+
     async fn register_package(&self, package: PackageRequest) -> Result<String, MonitorError> {
         self.packages.lock().unwrap().push(package);
         Ok("ref-1".to_owned())
