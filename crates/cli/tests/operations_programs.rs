@@ -257,3 +257,85 @@ fn run_example(sandbox: &Sandbox, file: &str, holds: &str) {
     sandbox.ok(&["destroy", "--yes", "--remove"]);
     assert!(!sandbox.project().join(file).exists());
 }
+
+/// Installs the testbed's provider in these versions, in a home of plugins that the sandbox has to itself.
+fn install_bench(sandbox: &mut Sandbox, versions: &[&str]) {
+    let home = sandbox.project().join("plugins-home");
+    for version in versions {
+        let folder = home.join(format!("plugins/resource-bench-v{version}"));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let plugin = peer("DRYSTONE_TESTBED").join("pulumi-resource-bench");
+        std::os::unix::fs::symlink(plugin, folder.join("pulumi-resource-bench")).expect("a link");
+    }
+    sandbox.set("PULUMI_HOME", home.to_str().expect("a path"));
+}
+
+/// The default providers in the state, with the versions of their plugins.
+fn default_providers(sandbox: &Sandbox) -> Vec<(String, Value)> {
+    let state: Value =
+        serde_json::from_str(&sandbox.ok(&["stack", "export", "--stack", "dev"])).expect("JSON");
+    let resources = state["deployment"]["resources"].as_array().expect("resources").clone();
+    let providers = resources.into_iter().filter(|found| found["type"] == "pulumi:providers:bench");
+    let shown = |found: Value| {
+        let urn = found["urn"].as_str().expect("a name").to_owned();
+        (urn.rsplit("::").next().expect("a name").to_owned(), found["inputs"]["version"].clone())
+    };
+    providers.map(shown).collect()
+}
+
+#[test]
+#[ignore = "needs the Node.js SDK: run by cargo xtask test"]
+fn an_installed_npm_package_names_the_plugin_of_what_names_none() {
+    let mut sandbox = node(&json!({ "things": [] }));
+    install_bench(&mut sandbox, &["1.2.3", "2.0.0"]);
+    sandbox.write(
+        "index.js",
+        "const pulumi = require(\"@pulumi/pulumi\");\nnew pulumi.CustomResource(\"bench:index:Item\", \"a\", {});\n",
+    );
+    let note = |version: &str| {
+        let text = format!(
+            "{{\"name\":\"@pulumi/bench\",\"version\":\"{version}\",\"pulumi\":{{\"resource\":true}}}}"
+        );
+        sandbox.write("lib/node_modules/@pulumi/bench/package.json", &text);
+    };
+    note("1.2.3");
+    sandbox.ok(&["up", "--yes", "--stack", "dev"]);
+    assert_eq!(default_providers(&sandbox), [("default_1_2_3".to_owned(), json!("1.2.3"))]);
+    // Where nothing names one any more, the state's is kept rather than the newest taken.
+    std::fs::remove_dir_all(sandbox.project().join("lib")).expect("removed");
+    sandbox.ok(&["up", "--yes", "--stack", "dev", "--expect-no-changes"]);
+    assert_eq!(default_providers(&sandbox), [("default_1_2_3".to_owned(), json!("1.2.3"))]);
+    note("2.0.0");
+    sandbox.ok(&["up", "--yes", "--stack", "dev"]);
+    assert_eq!(default_providers(&sandbox), [("default_2_0_0".to_owned(), json!("2.0.0"))]);
+}
+
+#[test]
+#[ignore = "needs the Python SDK: run by cargo xtask test"]
+fn an_installed_python_package_names_the_plugin_of_what_names_none() {
+    let mut sandbox = Sandbox::new();
+    install_bench(&mut sandbox, &["1.2.3", "2.0.0"]);
+    let python = peer("DRYSTONE_PEER_PYTHON");
+    // An environment of its own that has the SDK of the other and one more package.
+    let made = std::process::Command::new(python.join("bin/python"))
+        .args(["-m", "venv", "--without-pip"])
+        .arg(sandbox.project().join("venv"))
+        .status();
+    assert!(made.expect("python").success());
+    let lib = std::fs::read_dir(sandbox.project().join("venv/lib")).expect("a folder").next();
+    let version = lib.expect("a version").expect("an entry").file_name();
+    let version = version.to_str().expect("a name");
+    let packages = format!("venv/lib/{version}/site-packages");
+    let sdk = python.join(format!("lib/{version}/site-packages"));
+    sandbox.write(&format!("{packages}/sdk.pth"), &format!("{}\n", sdk.display()));
+    sandbox.write(
+        &format!("{packages}/pulumi_bench-1.2.3.dist-info/METADATA"),
+        "Metadata-Version: 2.1\nName: pulumi-bench\nVersion: 1.2.3\n",
+    );
+    sandbox.write(&format!("{packages}/pulumi_bench/pulumi-plugin.json"), "{\"resource\": true}");
+    sandbox.write("Pulumi.yaml", "name: shop\nruntime:\n  name: python\n  options:\n    virtualenv: venv\n");
+    sandbox.write("__main__.py", "import pulumi\npulumi.CustomResource(\"bench:index:Item\", \"a\", {})\n");
+    sandbox.ok(&["stack", "init", "dev"]);
+    sandbox.ok(&["up", "--yes", "--stack", "dev"]);
+    assert_eq!(default_providers(&sandbox), [("default_1_2_3".to_owned(), json!("1.2.3"))]);
+}

@@ -54,9 +54,11 @@ impl Sandbox {
         self.folder.path().join("state")
     }
 
-    /// Writes a file of the project.
+    /// Writes a file of the project, and makes the folders that it is in.
     pub(crate) fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.project().join(name), text).expect("a file");
+        let path = self.project().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
     }
 
     /// Reads a file of the project.

@@ -6,7 +6,8 @@ use crate::deployment::Deployment;
 use crate::generate::registration::Settled;
 use crate::registry::{package_of_type, reference_urn, set_package};
 use crate::{
-    MonitorError, PackageDescriptor, PackageSource, RegisterRequest, Registered, Registration, Severity, Transform,
+    MonitorError, PackageDescriptor, PackageSource, RegisterRequest, Registered, Registration, Severity,
+    Transform,
 };
 use drystone_model::{Urn, is_provider_type};
 use std::sync::Arc;

@@ -61,7 +61,8 @@ impl Deployment {
             let Ok(state) = known.state(&self.vault) else { continue };
             let Ok(mut package) = package_of(known.urn(), &state.inputs) else { continue };
             package.env_var_mappings.clear();
-            two_kinds.extend(keep_newest(&mut standing, package).err().map(|other| other.package().to_owned()));
+            two_kinds
+                .extend(keep_newest(&mut standing, package).err().map(|other| other.package().to_owned()));
         }
         for package in two_kinds {
             standing.remove(&package);

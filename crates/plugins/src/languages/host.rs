@@ -12,6 +12,7 @@ use crate::proto::pulumirpc::{
 };
 use crate::search::Place;
 use crate::wire::Struct;
+use drystone_engine::{PackageDescriptor, Parameterization};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -39,6 +40,30 @@ pub struct RequiredPackages {
     pub packages: Vec<PackageDependency>,
     /// Packages that are yet to be resolved.
     pub specs: Vec<PackageSpec>,
+}
+
+impl RequiredPackages {
+    pub(super) fn installed(packages: Vec<PackageDependency>) -> Self {
+        Self { packages, specs: Vec::new() }
+    }
+
+    /// The plugins that serve resources. Extensions have none of their own: they are a part of another package's.
+    pub fn providers(&self) -> impl Iterator<Item = PackageDescriptor> + '_ {
+        let packages = self.packages.iter();
+        let packages = packages.filter(|package| package.kind == "resource" && package.extension.is_none());
+        packages.map(|package| PackageDescriptor {
+            name: package.name.clone(),
+            version: package.version.trim_start_matches('v').to_owned(),
+            download_url: package.server.clone(),
+            checksums: package.checksums.clone().into_iter().collect(),
+            parameterization: package.parameterization.as_ref().map(|made| Parameterization {
+                name: made.name.clone(),
+                version: made.version.clone(),
+                value: made.value.clone(),
+            }),
+            ..PackageDescriptor::default()
+        })
+    }
 }
 
 /// A plugin in source code that a host is to run.

@@ -60,12 +60,13 @@ impl Language {
         self.warning.as_deref()
     }
 
-    /// The packages that a program says it needs. Node.js and Python programs say nothing: the plugins of what they
-    /// register are found when it is registered.
+    /// The packages that a program needs, as far as it can be seen before it runs: for Node.js and Python, those that
+    /// are installed for it.
     pub async fn required_packages(&self, program: &Program) -> Result<RequiredPackages, LanguageError> {
         match &self.runner {
             Runner::Host(host) => host.required_packages(program).await,
-            Runner::Node(_) | Runner::Python(_) => Ok(RequiredPackages::default()),
+            Runner::Node(node) => Ok(RequiredPackages::installed(node.required(program).await)),
+            Runner::Python(python) => Ok(RequiredPackages::installed(python.required(program).await?)),
         }
     }
 

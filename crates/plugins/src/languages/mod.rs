@@ -10,6 +10,7 @@ mod host;
 mod launch;
 mod node;
 mod options;
+mod packages;
 mod plugins;
 mod policy_packs;
 mod program;

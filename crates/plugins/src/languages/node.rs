@@ -2,11 +2,13 @@
 
 mod install;
 mod locate;
+mod packages;
 
 use super::debugger::NodeDebugger;
 use super::execute::{Ran, execute_known};
 use super::{LanguageError, Outcome, Program, RunRequest, options};
 use crate::process::{Exit, Line, LineSink};
+use crate::proto::pulumirpc::PackageDependency;
 use crate::search::on_path;
 use drystone_workspace::Environment;
 use drystone_workspace::config::Key;
@@ -56,6 +58,12 @@ impl Node {
 
     pub(super) fn bun(environment: Arc<Environment>, sink: LineSink) -> Self {
         Self { flavour: Flavour::Bun, environment, sink }
+    }
+
+    /// The plugins of everything that is installed for a program.
+    pub(super) async fn required(&self, program: &Program) -> Vec<PackageDependency> {
+        let directory = program.directory.clone();
+        tokio::task::spawn_blocking(move || packages::required(&directory)).await.unwrap_or_default()
     }
 
     /// Runs a program to its end.

@@ -2,6 +2,7 @@
 
 mod check;
 mod install;
+mod packages;
 mod plugin;
 mod toolchain;
 
@@ -12,9 +13,10 @@ use super::{LanguageError, Outcome, Program, RunRequest};
 use crate::process::{Exit, Line, LineSink};
 use drystone_workspace::Environment;
 use serde_json::json;
+use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use toolchain::Interpreter;
 
 /// Runs a program with the SDK. The SDK itself has nothing that does.
@@ -27,6 +29,8 @@ const NO_SDK: &str = "drystone-runner: no module named pulumi";
 pub(super) struct Python {
     environment: Arc<Environment>,
     sink: LineSink,
+    /// The Python of the program in a folder, once it was found.
+    found: OnceLock<(PathBuf, Interpreter)>,
 }
 
 impl std::fmt::Debug for Python {
@@ -37,7 +41,7 @@ impl std::fmt::Debug for Python {
 
 impl Python {
     pub(super) fn new(environment: Arc<Environment>, sink: LineSink) -> Self {
-        Self { environment, sink }
+        Self { environment, sink, found: OnceLock::new() }
     }
 
     /// Runs a program to its end, after its types have been checked if the project asks for that.

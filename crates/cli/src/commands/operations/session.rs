@@ -188,7 +188,7 @@ impl LanguageProgram {
 #[async_trait]
 impl Program for LanguageProgram {
     async fn run(&self, monitor: Monitor) -> Result<(), ProgramError> {
-        self.endpoint.attach(monitor);
+        self.endpoint.attach(monitor.clone());
         let language = Language::open(
             &self.place,
             self.client.as_deref(),
@@ -202,6 +202,14 @@ impl Program for LanguageProgram {
         if let Some(warning) = language.warning() {
             tell(&self.events, Urn::default(), Severity::Warning, warning.to_owned());
         }
+        let required = language.required_packages(&self.place).await.map_err(|error| failed(&error))?;
+        if !required.specs.is_empty() {
+            let message =
+                "the program names packages that are not resolved yet\nhint: run `drystone install`";
+            return Err(ProgramError::Failed(message.to_owned()));
+        }
+        let required = monitor.require_packages(required.providers().collect());
+        required.map_err(|error| ProgramError::Failed(error.message))?;
         let request = self.request();
         let ended = language.run(&request, self.cancellation.requested(CancelLevel::Graceful)).await;
         language.close().await;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A Python, in a virtual environment or not.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Interpreter {
     pub(super) program: PathBuf,
     pub(super) virtualenv: Option<PathBuf>,
@@ -24,8 +24,16 @@ pub(super) enum Toolchain {
 }
 
 impl Python {
-    /// The Python of a program.
+    /// The Python of a program. Finding it may take what its toolchain takes, so it is done once.
     pub(super) async fn interpreter(&self, program: &Program) -> Result<Interpreter, LanguageError> {
+        if let Some((_, found)) = self.found.get().filter(|(folder, _)| *folder == program.directory) {
+            return Ok(found.clone());
+        }
+        let found = self.find_interpreter(program).await?;
+        Ok(self.found.get_or_init(|| (program.directory.clone(), found.clone())).1.clone())
+    }
+
+    async fn find_interpreter(&self, program: &Program) -> Result<Interpreter, LanguageError> {
         let toolchain = Toolchain::of(program)?;
         let virtualenv = match toolchain {
             Toolchain::Pip => match virtualenv_option(program)? {
