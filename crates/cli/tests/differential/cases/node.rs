@@ -96,7 +96,20 @@ const again = new pulumi.ErrorHook('again', async ({ failedOperation, errors }) 
 const a = new ledger.Item('a', { failOn: 'create' }, { hooks: { onError: [again] } });
 ";
 
+const VERSIONED: &str = "
+new ledger.Item('a', { size: 1 }, { version: '1.0.0' });
+new ledger.Item('b', { size: 1 }, { version: '1.1.0' });
+";
+
 cases! {
+    node_version_is_left_out_later: node(VERSIONED).up()
+        .program(&VERSIONED.replace("version: '1.1.0'", "")).preview().up()
+        .program("
+new pulumi.ProviderResource('ledger', 'p', {}, {});
+new pulumi.ProviderResource('ledger', 'q', {}, { version: '1.0.0' });
+new ledger.Item('a', { size: 2 });
+new ledger.Item('c', { size: 1 });
+").preview().up();
     node_options: node(OPTIONS).preview().up()
         .program(&OPTIONS.replace("size: 1", "size: 2").replace("k: 'v', l: 'w'", "k: 'x', l: 'y'")).preview().up()
         .program(&OPTIONS.replace("'first'", "'second'").replace("'d' }", "'changed' }")).preview().up()

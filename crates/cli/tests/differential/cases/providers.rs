@@ -36,6 +36,13 @@ resources:
     a_version_is_asked_for: of_items(&["a | size: 1 | version: 1.0.0"]).up()
         .items(&["a | size: 1 | version: 1.1.0"]).preview().up()
         .items(&["a | size: 2"]).up();
+    one_of_two_asks_for_a_version: yaml("
+resources:
+  p: { type: 'pulumi:providers:ledger', properties: { zone: north } }
+  a: { type: ledger:Item, properties: { size: 1 }, options: { version: 1.0.0 } }
+  b: { type: ledger:Item, properties: { size: 1 } }
+  c: { type: ledger:Item, properties: { size: 1 }, options: { provider: '${p}' } }
+").preview().up().items(&["a | size: 2", "b | size: 2"]).preview().up();
     default_providers_are_switched_off: of_items(&["a | size: 1"])
         .config("pulumi:disable-default-providers", "[\"ledger\"]").up_fails();
     an_explicit_provider_leaves_with_its_resources: yaml(EXPLICIT).up().program(&items(&["z"])).up();
