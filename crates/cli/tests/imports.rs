@@ -270,6 +270,31 @@ fn a_converter_finds_mappings_in_the_providers_that_are_there() {
     assert_eq!(site.export()["deployment"]["resources"][2]["id"], "o");
 }
 
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn a_converter_has_packages_resolved() {
+    let plugin = std::path::PathBuf::from(std::env::var("DRYSTONE_TESTBED").expect("the testbed"));
+    let path = plugin.join("pulumi-resource-bench").display().to_string();
+    for (package, parameters, resolved) in [
+        ("bench", "[]", "resource-bench-1.0.0"),
+        ("bench", r#"["tower"]"#, "resource-bench-1.0.0+tower-2.0.0-hi"),
+        (&path, "[]", "resource-bench-1.0.0"),
+    ] {
+        let site = existing();
+        site.sandbox.write(&format!("world/{resolved}"), "{}");
+        let state = format!(
+            r#"{{"package": "{package}", "parameters": {parameters},
+                "resources": [{{"type": "bench:index:Item", "name": "a", "id": "{{package}}"}}]}}"#
+        );
+        let ended = convert(&site, &state, &["--generate-code=false"]);
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        assert_eq!(site.export()["deployment"]["resources"][2]["id"], resolved);
+    }
+    let site = existing();
+    let ended = convert(&site, r#"{"package": "nobody", "resources": []}"#, &[]);
+    assert!(ended.code != 0 && ended.stderr.contains("resolving package \"nobody\": "), "{ended:#?}");
+}
+
 /// One broken plugin does not keep the others from being asked; it matters only if nobody has the mapping.
 #[test]
 #[ignore = "needs the testbed plugins: run by cargo xtask test"]

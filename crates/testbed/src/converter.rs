@@ -3,14 +3,18 @@
 //! Its one argument is a JSON file with `resources`, each as a list of imports has them, and `diagnostics`, each with
 //! `severity`, `summary`, `detail` and `line`. With `mapping`, it asks for the mapping of that provider, from the plugin
 //! `hint` if there is one, and `{mapping}` in an id becomes what it gets; `{schema}` becomes the name in the schema of
-//! the package `schema`. With `ends`, the process ends instead.
+//! the package `schema`, and `{package}` what the package `package` is resolved to, with `parameters` if there are some.
+//! With `ends`, the process ends instead.
 
 use drystone_plugins::proto::codegen::loader_client::LoaderClient;
 use drystone_plugins::proto::codegen::mapper_client::MapperClient;
 use drystone_plugins::proto::codegen::{GetMappingRequest, GetSchemaRequest};
 use drystone_plugins::proto::pulumirpc::codegen::{Diagnostic, DiagnosticSeverity, Pos, Range};
 use drystone_plugins::proto::pulumirpc::converter_server::Converter;
-use drystone_plugins::proto::pulumirpc::{ConvertStateRequest, ConvertStateResponse, ResourceImport};
+use drystone_plugins::proto::pulumirpc::package_resolver_client::PackageResolverClient;
+use drystone_plugins::proto::pulumirpc::{
+    ConvertStateRequest, ConvertStateResponse, PackageSpec, ResourceImport,
+};
 use drystone_plugins::wire::Struct;
 use serde_json::Value;
 use std::io::Write;
@@ -40,9 +44,11 @@ impl Converter for Bench {
         }
         let mapping = mapping(&request.mapper_target, &told).await?;
         let schema = schema(&request.loader_target, &told).await?;
+        let package = package(&request.resolver_target, &told).await?;
         let resources = members(&told["resources"]).map(|resource| {
             let listed = listed(resource);
             let id = listed.id.replace("{mapping}", &mapping).replace("{schema}", &schema);
+            let id = id.replace("{package}", &package);
             ResourceImport { id, ..listed }
         });
         Ok(Response::new(ConvertStateResponse {
@@ -81,6 +87,22 @@ async fn schema(target: &str, told: &Value) -> Result<String, Status> {
     let schema: Value =
         serde_json::from_slice(&schema).map_err(|error| Status::unknown(error.to_string()))?;
     Ok(text(&schema["name"]))
+}
+
+/// What a package is resolved to: the plugin, and the package that parameters make of it.
+async fn package(target: &str, told: &Value) -> Result<String, Status> {
+    let Some(source) = told["package"].as_str() else { return Ok(String::new()) };
+    let mut resolver = PackageResolverClient::new(channel(target).await?);
+    let spec = PackageSpec {
+        source: source.to_owned(),
+        parameters: members(&told["parameters"]).map(text).collect(),
+        ..PackageSpec::default()
+    };
+    let found = resolver.resolve_package(spec).await?.into_inner();
+    let made = found
+        .parameterization
+        .map(|made| format!("+{}-{}-{}", made.name, made.version, String::from_utf8_lossy(&made.value)));
+    Ok(format!("{}-{}-{}{}", found.kind, found.name, found.version, made.unwrap_or_default()))
 }
 
 async fn channel(target: &str) -> Result<Channel, Status> {

@@ -8,6 +8,7 @@ use drystone_plugins::proto::pulumirpc::view_step::Op;
 use drystone_plugins::proto::pulumirpc::*;
 use drystone_plugins::wire::Struct;
 use std::result::Result;
+use std::sync::{Mutex, PoisonError};
 use tonic::{Request, Response, Status};
 
 type Answer<T> = Result<Response<T>, Status>;
@@ -17,13 +18,15 @@ type Answer<T> = Result<Response<T>, Status>;
 pub struct Bench {
     world: World,
     fault: Option<Fault>,
+    /// What parameters have made of it.
+    made: Mutex<Option<String>>,
 }
 
 impl Bench {
     /// A provider over a world that misbehaves in one way, or not at all.
     #[must_use]
     pub fn new(world: World, fault: Option<Fault>) -> Self {
-        Self { world, fault }
+        Self { world, fault, made: Mutex::default() }
     }
 
     fn trouble(&self, call: &str, name: &str) -> Trouble {
@@ -62,8 +65,33 @@ impl ResourceProvider for Bench {
         Ok(Response::new(PluginInfo { version: "1.0.0".to_owned() }))
     }
 
+    /// Serves another package, by the name of its first parameter.
+    async fn parameterize(&self, request: Request<ParameterizeRequest>) -> Answer<ParameterizeResponse> {
+        use parameterize_request::Parameters;
+        let name = match request.into_inner().parameters {
+            Some(Parameters::Args(given)) => given.args.into_iter().next(),
+            Some(Parameters::Value(given)) => Some(given.name),
+            None => None,
+        };
+        let name = name.ok_or_else(|| refused("wants the name of a package".to_owned()))?;
+        *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.clone());
+        Ok(Response::new(ParameterizeResponse { name, version: "2.0.0".to_owned() }))
+    }
+
     async fn get_schema(&self, _: Request<GetSchemaRequest>) -> Answer<GetSchemaResponse> {
-        let schema = r#"{"name": "bench", "version": "1.0.0"}"#.to_owned();
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let schema = match made {
+            Some(name) => serde_json::json!({
+                "name": name,
+                "version": "2.0.0",
+                "parameterization": {
+                    "baseProvider": { "name": "bench", "version": "1.0.0" },
+                    "parameter": "aGk=",
+                },
+            })
+            .to_string(),
+            None => r#"{"name": "bench", "version": "1.0.0"}"#.to_owned(),
+        };
         Ok(Response::new(GetSchemaResponse { schema }))
     }
 

@@ -45,8 +45,8 @@ impl GrpcConverter {
         let request = rpc::ConvertStateRequest {
             mapper_target: address.clone(),
             args,
-            loader_target: address,
-            resolver_target: String::new(),
+            loader_target: address.clone(),
+            resolver_target: address,
         };
         let mut client = ConverterClient::new(self.plugin.channel())
             .max_decoding_message_size(crate::LARGEST_MESSAGE)

@@ -1,6 +1,7 @@
-//! Schemas and mappings that programs and plugins ask for.
+//! Schemas, mappings and packages that programs and plugins ask for.
 
 mod mappings;
+mod resolver;
 
 use crate::monitor::Endpoint;
 use crate::monitor::refusal::Refusal;
@@ -19,7 +20,8 @@ pub const USUAL_ECOSYSTEM: &str = "terraform";
 /// Where providers come from that are asked about their packages alone, whether an operation runs or not.
 #[async_trait]
 pub trait Packages: Send + Sync {
-    /// The provider of a package, started but neither parameterised nor configured.
+    /// The provider of a package, started but neither parameterised nor configured. A name that is a path is where it
+    /// is.
     async fn provider(&self, package: &PackageDescriptor) -> Result<GrpcProvider, ProviderError>;
 
     /// Where providers are looked for.

@@ -5,8 +5,8 @@ use crate::LARGEST_MESSAGE;
 use crate::loader::Schemas;
 use crate::proto::codegen::{loader_server::LoaderServer, mapper_server::MapperServer};
 use crate::proto::pulumirpc::{
-    engine_server::EngineServer, resource_monitor_server::ResourceMonitorServer,
-    resource_status_server::ResourceStatusServer,
+    engine_server::EngineServer, package_resolver_server::PackageResolverServer,
+    resource_monitor_server::ResourceMonitorServer, resource_status_server::ResourceStatusServer,
 };
 use crate::trace::CallLog;
 use drystone_engine::{EventSink, RunInfo};
@@ -76,7 +76,8 @@ impl MonitorServer {
             .add_service(
                 LoaderServer::from_arc(Arc::clone(&schemas)).max_encoding_message_size(LARGEST_MESSAGE),
             )
-            .add_service(MapperServer::from_arc(schemas));
+            .add_service(MapperServer::from_arc(Arc::clone(&schemas)))
+            .add_service(PackageResolverServer::from_arc(schemas));
         let (stop, stopped) = oneshot::channel();
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         let serving = tokio::spawn(async move {

@@ -180,7 +180,7 @@ impl GrpcProvider {
             invoke_with_preview: true,
             mapper_target: Some(address.clone()),
             loader_target: Some(address.clone()),
-            resolver_target: None,
+            resolver_target: Some(address.clone()),
             accepts_byte_string: true,
         };
         let shaken =

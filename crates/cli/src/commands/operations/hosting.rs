@@ -201,6 +201,12 @@ fn seconds(environment: &Environment, name: &str) -> Outcome<Option<Duration>> {
     seconds.ok_or_else(wrong).map(Some)
 }
 
+/// The path that a package is named by, rather than its name.
+fn path_of(name: &str) -> Option<&Path> {
+    let is_path = ["/", "./", "../"].iter().any(|start| name.starts_with(start));
+    is_path.then(|| Path::new(name))
+}
+
 /// Starts providers.
 struct Hosted {
     host: PluginHost,
@@ -246,9 +252,18 @@ impl Packages for Hosted {
             })?),
         };
         let wanted = Wanted { kind: Kind::Resource, name: package.name.clone(), version };
+        let starting = async {
+            match path_of(&package.name) {
+                Some(path) => {
+                    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                    self.host.start_at(&self.environment.resolve(path), Kind::Resource, name).await
+                }
+                None => self.host.start(&wanted, &package.env_var_mappings).await,
+            }
+        };
         let started = tokio::select! {
             biased;
-            started = self.host.start(&wanted, &package.env_var_mappings) => started.map_err(|error| {
+            started = starting => started.map_err(|error| {
                 let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
                 ProviderError::new(format!("{error}{hint}"))
             })?,
