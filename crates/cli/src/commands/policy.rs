@@ -14,7 +14,7 @@ use drystone_engine::{
     analyze_snapshot,
 };
 use drystone_model::Snapshot;
-use drystone_plugins::languages::{PolicyRun, Program};
+use drystone_plugins::languages::{DebuggedPlugins, PolicyRun, Program};
 use drystone_secrets::{Manager, Reuse, Sealer};
 use drystone_workspace::project::Runtime;
 use std::collections::BTreeMap;
@@ -138,6 +138,7 @@ async fn judge(
         },
         events,
         cancellation: &cancellation,
+        debugged: DebuggedPlugins::None,
     };
     let hosting = Hosting::start(context, setting).await?;
     let analyzers: Vec<Arc<dyn Analyzer>> = hosting.policy_packs().load(context, &judged.run, packs).await?;

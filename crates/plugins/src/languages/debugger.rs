@@ -1,9 +1,10 @@
-//! Programs that wait for a debugger.
+//! Programs and plugins that wait for a debugger.
 
 use super::LanguageError;
 use super::request::DebuggerSink;
 use drystone_engine::Debugging;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +15,33 @@ const PYTHON_PORT: u16 = 58791;
 
 /// How long Python may take to be ready for a debugger.
 const READY: Duration = Duration::from_secs(60);
+
+/// Which plugins wait for a debugger. Only those in source code can.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum DebuggedPlugins {
+    /// None.
+    #[default]
+    None,
+    /// Those with these names.
+    Named(BTreeSet<String>),
+    /// All.
+    All,
+}
+
+impl DebuggedPlugins {
+    pub(super) fn contains(&self, name: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::Named(names) => names.contains(name),
+            Self::All => true,
+        }
+    }
+}
+
+/// What editors call a plugin that waits.
+pub(super) fn plugin_title(name: &str) -> String {
+    format!("Pulumi: Plugin ({name})")
+}
 
 /// A program of Node.js that is to wait.
 #[derive(Debug, Clone)]
@@ -31,10 +59,10 @@ impl NodeDebugger {
         [format!("--inspect-brk={}", self.port), "--inspect-publish-uid=http".to_owned()]
     }
 
-    /// Says how to attach to a process.
-    pub(super) fn tell(&self, process: u32, sink: &DebuggerSink) {
+    /// Says how to attach to a process, under a name.
+    pub(super) fn tell(&self, name: &str, process: u32, sink: &DebuggerSink) {
         let mut config = json!({
-            "name": "Pulumi: Program (nodejs)",
+            "name": name,
             "type": "node",
             "request": "attach",
             "processId": process,
@@ -75,8 +103,8 @@ impl PythonDebugger {
         words.split(' ').map(str::to_owned).chain([logs.to_string()]).collect()
     }
 
-    /// Says how to attach once the debugger listens. Does nothing when it never does.
-    pub(super) async fn tell_when_ready(&self, sink: &DebuggerSink) {
+    /// Says how to attach once the debugger listens, under a name. Does nothing when it never does.
+    pub(super) async fn tell_when_ready(&self, name: &str, sink: &DebuggerSink) {
         let wait = async {
             while !self.listens() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -86,7 +114,7 @@ impl PythonDebugger {
             return;
         }
         let config = json!({
-            "name": "Pulumi: Program (Python)",
+            "name": name,
             "type": "python",
             "request": "attach",
             "connect": {"host": "127.0.0.1", "port": self.port},

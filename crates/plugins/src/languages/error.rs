@@ -36,6 +36,9 @@ pub enum LanguageError {
         /// Why.
         source: io::Error,
     },
+    /// Python's debugger is not installed.
+    #[error("debugpy is not installed; add it to what the program depends on and run `drystone install`")]
+    NoDebugpy,
     /// A program that is needed is not on the PATH.
     #[error("could not find {} on the $PATH", programs.join(" or "))]
     NotOnPath {

@@ -75,6 +75,8 @@ pub(super) struct HostedPlugin<'a> {
     pub(super) working_directory: &'a Path,
     pub(super) args: Vec<String>,
     pub(super) env: Vec<String>,
+    /// Whether it waits for a debugger.
+    pub(super) debugged: bool,
 }
 
 impl LanguageHost {
@@ -268,6 +270,7 @@ impl LanguageHost {
             info: Some(info(plugin.program)),
             kind: plugin.kind.to_owned(),
             name: plugin.name.to_owned(),
+            attach_debugger: plugin.debugged,
             ..RunPluginRequest::default()
         };
         let stream = self.client.clone().run_plugin(request).await.map_err(|status| self.failed(status))?;

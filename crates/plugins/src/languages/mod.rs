@@ -17,6 +17,7 @@ mod program;
 mod python;
 mod request;
 
+pub use debugger::DebuggedPlugins;
 pub use error::LanguageError;
 pub use host::{LanguageHost, RequiredPackages};
 pub use launch::Language;

@@ -79,7 +79,7 @@ impl Node {
         let (command, input) = self.program_command(request, waits.as_ref()).await?;
         let started = |process| {
             if let Some((debugger, sink)) = &debugger {
-                debugger.tell(process, sink);
+                debugger.tell("Pulumi: Program (nodejs)", process, sink);
             }
         };
         let is_out_of_memory = Arc::new(AtomicBool::new(false));
@@ -150,11 +150,17 @@ impl Node {
         Ok(command)
     }
 
-    /// The command of a plugin in source code, without its own arguments.
-    pub(super) async fn plugin(&self, plugin: &Program) -> Result<Command, LanguageError> {
+    /// The command of a plugin in source code, without its own arguments. It may wait for a debugger.
+    pub(super) async fn plugin(
+        &self,
+        plugin: &Program,
+        debugger: Option<&NodeDebugger>,
+    ) -> Result<Command, LanguageError> {
         let overridden = self.environment.filled_variable("PULUMI_LANGUAGE_NODEJS_RUN_PATH");
         let module = overridden.as_deref().unwrap_or("@pulumi/pulumi/cmd/run-plugin");
-        let mut command = self.script(plugin, module, Before::Program, &[]).await?;
+        let waits = debugger.map(NodeDebugger::arguments);
+        let waits: Vec<&str> = waits.iter().flatten().map(String::as_str).collect();
+        let mut command = self.script(plugin, module, Before::Program, &waits).await?;
         command.arg(&plugin.directory);
         Ok(command)
     }

@@ -1,9 +1,10 @@
 //! Starting plugins, also those that a language runs.
 
+use super::debugger::{DebuggedPlugins, NodeDebugger, PythonDebugger, plugin_title};
 use super::host::HostedPlugin;
 use super::node::Node;
 use super::python::Python;
-use super::{LanguageError, LanguageHost, Program};
+use super::{DebuggerSink, LanguageError, LanguageHost, Program};
 use crate::process::{Deadlines, LineSink, Plugin, StartError};
 use crate::search::{self, BuiltIn, Found, Kind, Place, Search, SearchError, Source, Wanted};
 use drystone_workspace::{Environment, Value};
@@ -48,6 +49,8 @@ pub struct StartedPlugin {
     pub folder: Option<PathBuf>,
     /// Something that may surprise the user: which plugin is taken.
     pub warning: Option<String>,
+    /// Whether a person looks at it in a debugger, so that it may take any time.
+    pub debugged: bool,
 }
 
 /// Where the lines of a plugin go.
@@ -63,6 +66,7 @@ pub struct PluginHost {
     flags: Vec<String>,
     pub(super) deadlines: Option<Deadlines>,
     pub(super) sink: PluginSink,
+    debugged: Option<(DebuggedPlugins, DebuggerSink)>,
     /// The languages that run plugins, by name. They live as long as the plugins do.
     hosts: Mutex<BTreeMap<String, Arc<LanguageHost>>>,
 }
@@ -97,6 +101,7 @@ impl PluginHost {
             flags: Vec::new(),
             deadlines: None,
             sink,
+            debugged: None,
             hosts: Mutex::default(),
         }
     }
@@ -105,6 +110,13 @@ impl PluginHost {
     #[must_use]
     pub fn with_flags(mut self, flags: Vec<String>) -> Self {
         self.flags = flags;
+        self
+    }
+
+    /// The same, where some plugins wait for a debugger, and say how it is attached.
+    #[must_use]
+    pub fn with_debuggers(mut self, plugins: DebuggedPlugins, sink: DebuggerSink) -> Self {
+        self.debugged = Some((plugins, sink));
         self
     }
 
@@ -149,24 +161,30 @@ impl PluginHost {
         let sink = (self.sink)(wanted);
         let variables = self.variables(wanted, mappings);
         let deadlines = self.deadlines.unwrap_or_default();
+        let debugger = self.debugger_of(wanted).filter(|_| matches!(place, Place::Source(_)));
+        let debugged = debugger.is_some();
         let (plugin, folder) = match place {
             Place::Attached(port) => (Plugin::attach(&wanted.name, port, deadlines).await?, None),
             Place::Executable(path) => {
                 let folder = path.parent().map(Path::to_owned);
-                (self.spawn(wanted, Command::new(path), variables, deadlines, sink).await?, folder)
+                (self.spawn(wanted, Command::new(path), variables, deadlines, sink, |_| ()).await?, folder)
             }
             Place::BuiltIn(built_in) => {
                 let command = self.built_in(built_in, sink.clone()).await?;
                 let folder = self.program.directory.clone();
-                (self.spawn(wanted, command, variables, deadlines, sink).await?, Some(folder))
+                (self.spawn(wanted, command, variables, deadlines, sink, |_| ()).await?, Some(folder))
             }
             Place::Source(source) => {
                 let folder = source.folder.clone();
-                let deadlines = self.deadlines.unwrap_or_else(Deadlines::for_source);
-                (self.start_source(wanted, &source, variables, deadlines, sink).await?, Some(folder))
+                (self.start_source(wanted, &source, variables, debugger, sink).await?, Some(folder))
             }
         };
-        Ok(StartedPlugin { plugin, folder, warning: None })
+        Ok(StartedPlugin { plugin, folder, warning: None, debugged })
+    }
+
+    /// Who is told how to attach to a plugin that waits for a debugger.
+    fn debugger_of(&self, wanted: &Wanted) -> Option<&DebuggerSink> {
+        self.debugged.as_ref().filter(|(plugins, _)| plugins.contains(&wanted.name)).map(|(_, sink)| sink)
     }
 
     async fn spawn(
@@ -176,9 +194,10 @@ impl PluginHost {
         variables: BTreeMap<String, String>,
         deadlines: Deadlines,
         sink: LineSink,
+        started: impl FnOnce(u32),
     ) -> Result<Plugin, StartError> {
         command.args(self.arguments()).current_dir(&self.program.directory).envs(variables);
-        Plugin::spawn(&wanted.name, command, deadlines, sink).await
+        Plugin::spawn_known(&wanted.name, command, deadlines, sink, started).await
     }
 
     async fn built_in(&self, built_in: BuiltIn, sink: LineSink) -> Result<Command, LanguageError> {
@@ -198,17 +217,50 @@ impl PluginHost {
         wanted: &Wanted,
         source: &Source,
         variables: BTreeMap<String, String>,
-        deadlines: Deadlines,
+        debugger: Option<&DebuggerSink>,
         sink: LineSink,
     ) -> Result<Plugin, PluginError> {
+        let deadlines = match debugger {
+            Some(_) => Deadlines::for_debugging(),
+            None => self.deadlines.unwrap_or_else(Deadlines::for_source),
+        };
+        let title = plugin_title(&wanted.name);
         let program = Program::of_plugin(&source.folder, source.runtime.clone());
         let language = Wanted::language(&source.runtime.name);
         let place = self.search.find(&language)?.place;
         let environment = self.environment.clone();
-        let command = match place {
-            Place::BuiltIn(BuiltIn::Node) => Node::new(environment, sink.clone()).plugin(&program).await?,
-            Place::BuiltIn(BuiltIn::Bun) => Node::bun(environment, sink.clone()).plugin(&program).await?,
-            Place::BuiltIn(_) => Python::new(environment, sink.clone()).plugin(&program).await?,
+        match place {
+            Place::BuiltIn(BuiltIn::Node) => {
+                let waiting = debugger.map(|_| NodeDebugger::new()).transpose()?;
+                let node = Node::new(environment, sink.clone());
+                let command = node.plugin(&program, waiting.as_ref()).await?;
+                let started = |process| {
+                    if let (Some(waiting), Some(told)) = (&waiting, debugger) {
+                        waiting.tell(&title, process, told);
+                    }
+                };
+                Ok(self.spawn(wanted, command, variables, deadlines, sink, started).await?)
+            }
+            Place::BuiltIn(BuiltIn::Bun) => {
+                let command = Node::bun(environment, sink.clone()).plugin(&program, None).await?;
+                Ok(self.spawn(wanted, command, variables, deadlines, sink, |_| ()).await?)
+            }
+            Place::BuiltIn(_) => {
+                let waiting = debugger.map(|_| PythonDebugger::new()).transpose()?;
+                let python = Python::new(environment, sink.clone());
+                let command = python.plugin(&program, waiting.as_ref()).await?;
+                let starting = self.spawn(wanted, command, variables, deadlines, sink, |_| ());
+                let telling = async {
+                    if let (Some(waiting), Some(told)) = (&waiting, debugger) {
+                        waiting.tell_when_ready(&title, told).await;
+                    }
+                    std::future::pending::<()>().await;
+                };
+                tokio::select! {
+                    started = starting => Ok(started?),
+                    () = telling => unreachable!("it tells and then waits"),
+                }
+            }
             place => {
                 let host = self.host(&language.name, &place, sink.clone()).await?;
                 let origin = host
@@ -219,12 +271,12 @@ impl PluginHost {
                         working_directory: &self.program.directory,
                         args: self.arguments(),
                         env: whole_environment(variables),
+                        debugged: debugger.is_some(),
                     })
                     .await?;
-                return Ok(Plugin::come_up(&wanted.name, origin, deadlines, sink).await?);
+                Ok(Plugin::come_up(&wanted.name, origin, deadlines, sink).await?)
             }
-        };
-        Ok(self.spawn(wanted, command, variables, deadlines, sink).await?)
+        }
     }
 
     pub(super) async fn host(

@@ -132,6 +132,7 @@ impl PluginHost {
                 working_directory: &self.program.directory,
                 args: self.arguments(),
                 env: whole_environment(run.variables()),
+                debugged: false,
             })
             .await?;
         Ok(Plugin::come_up(name, origin, deadlines, sink).await?)

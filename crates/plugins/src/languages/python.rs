@@ -63,9 +63,7 @@ impl Python {
         let debugger = match &request.debugger {
             None => None,
             Some(_) if !self.has_debugger(&interpreter).await => {
-                let message = "debugpy is not installed; add it to what the program depends on and run \
-                               `drystone install`";
-                return Ok(Outcome::Failed { message: message.to_owned() });
+                return Ok(Outcome::Failed { message: LanguageError::NoDebugpy.to_string() });
             }
             Some(sink) => Some((PythonDebugger::new()?, sink)),
         };
@@ -76,7 +74,7 @@ impl Python {
         let running = execute(command, input, &sink, cancelled);
         let telling = async {
             if let Some((debugger, sink)) = &debugger {
-                debugger.tell_when_ready(sink).await;
+                debugger.tell_when_ready("Pulumi: Program (Python)", sink).await;
             }
             std::future::pending::<()>().await;
         };

@@ -40,6 +40,12 @@ impl Deadlines {
     pub fn for_source() -> Self {
         Self { port: Duration::from_secs(600), ..Self::default() }
     }
+
+    /// For a plugin that a person looks at.
+    #[must_use]
+    pub(crate) fn for_debugging() -> Self {
+        Self { port: Duration::from_secs(24 * 60 * 60), ..Self::default() }
+    }
 }
 
 /// How long the output of an ended process is awaited: what it left running may keep the pipe open forever.
@@ -198,9 +204,20 @@ impl Plugin {
     /// Starts a command that is a plugin. Its lines after the port go to the sink.
     pub async fn spawn(
         name: &str,
+        command: std::process::Command,
+        deadlines: Deadlines,
+        sink: LineSink,
+    ) -> Result<Self, StartError> {
+        Self::spawn_known(name, command, deadlines, sink, |_| ()).await
+    }
+
+    /// The same; whoever asks is told the process as soon as it runs.
+    pub(crate) async fn spawn_known(
+        name: &str,
         mut command: std::process::Command,
         deadlines: Deadlines,
         sink: LineSink,
+        started: impl FnOnce(u32),
     ) -> Result<Self, StartError> {
         // Some plugins end when their input does.
         command.stdin(Stdio::piped());
@@ -210,6 +227,7 @@ impl Plugin {
             path,
             source,
         })?;
+        started(group.id());
         let origin =
             Origin { stdout: Box::new(stdout), stderr: Box::new(stderr), life: Life::Process(group) };
         Self::come_up(name, origin, deadlines, sink).await

@@ -5,6 +5,8 @@ use crate::context::Context;
 use crate::report::{Failure, Outcome};
 use clap::Args;
 use drystone_engine::{Options, Targets};
+use drystone_plugins::languages::DebuggedPlugins;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What every operation takes.
@@ -358,35 +360,43 @@ impl CloudFlags {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Running")]
 pub(super) struct DebuggerFlags {
-    /// Let the program wait for a debugger, and say how to attach it
+    /// Let the program wait for a debugger, and say how to attach it: `program`, `plugins`, `plugin:NAME`, `all`
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "program", value_name = "WHAT",
           value_delimiter = ',')]
     attach_debugger: Vec<String>,
 }
 
 impl DebuggerFlags {
-    /// Whether the program is to wait, or why what is asked for cannot be had.
-    pub(super) fn program_waits(&self) -> Outcome<bool> {
-        let mut waits = false;
+    /// What is to wait.
+    pub(super) fn debugged(&self) -> Outcome<Debugged> {
+        let mut debugged = Debugged::default();
+        let mut names = BTreeSet::new();
         for what in &self.attach_debugger {
-            match what.as_str() {
-                "program" | "all" => waits = true,
-                what if what == "plugins" || what.starts_with("plugin:") => {
-                    return Err(Failure::configuration(format!(
-                        "`--attach-debugger={what}`: plugins cannot wait for a debugger yet"
-                    ))
-                    .hint(
-                        "start the plugin under the debugger and name it in PULUMI_DEBUG_PROVIDERS=NAME:PORT",
-                    ));
+            match (what.as_str(), what.strip_prefix("plugin:")) {
+                ("program", _) => debugged.program = true,
+                ("plugins", _) => debugged.plugins = DebuggedPlugins::All,
+                ("all", _) => debugged = Debugged { program: true, plugins: DebuggedPlugins::All },
+                (_, Some(name)) => {
+                    names.insert(name.to_owned());
                 }
-                what => {
+                (what, None) => {
                     return Err(Failure::configuration(format!("`--attach-debugger={what}` makes no sense"))
-                        .hint("it takes `program` or `all`"));
+                        .hint("it takes `program`, `plugins`, `plugin:NAME` or `all`"));
                 }
             }
         }
-        Ok(waits)
+        if debugged.plugins != DebuggedPlugins::All && !names.is_empty() {
+            debugged.plugins = DebuggedPlugins::Named(names);
+        }
+        Ok(debugged)
     }
+}
+
+/// What waits for a debugger.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Debugged {
+    pub(super) program: bool,
+    pub(super) plugins: DebuggedPlugins,
 }
 
 impl DisplayFlags {

@@ -11,7 +11,9 @@ use drystone_engine::{
     Severity, ViewPublisher,
 };
 use drystone_model::Urn;
-use drystone_plugins::languages::{PluginHost, PluginSink, Program as ProgramPlace};
+use drystone_plugins::languages::{
+    DebuggedPlugins, DebuggerSink, PluginHost, PluginSink, Program as ProgramPlace,
+};
 use drystone_plugins::loader::{Packages, USUAL_ECOSYSTEM};
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Deadlines, Line, Stream};
@@ -23,6 +25,9 @@ use drystone_workspace::project::Project;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How long a plugin may take that a person looks at.
+const LOOKED_AT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What plugins are started for.
 pub(in crate::commands) struct Setting<'a> {
@@ -36,6 +41,8 @@ pub(in crate::commands) struct Setting<'a> {
     pub(in crate::commands) events: &'a Arc<dyn EventSink>,
     /// Asks what they are started for to stop.
     pub(in crate::commands) cancellation: &'a Cancellation,
+    /// Which of them wait for a debugger.
+    pub(in crate::commands) debugged: DebuggedPlugins,
 }
 
 /// The plugins of a command. They end with it.
@@ -56,7 +63,7 @@ impl Hosting {
         setting: Setting<'_>,
         ecosystem: &str,
     ) -> Outcome<Self> {
-        let Setting { project, place, info, events, cancellation } = setting;
+        let Setting { project, place, info, events, cancellation, debugged } = setting;
         let environment = Environment::of_process()
             .map_err(|error| Failure::configuration(format!("the working folder cannot be told: {error}")))?;
         let environment = Arc::new(environment);
@@ -74,7 +81,8 @@ impl Hosting {
             server.endpoint().address(),
             plugin_lines(events),
         )
-        .with_flags(context.globals.plugin_flags());
+        .with_flags(context.globals.plugin_flags())
+        .with_debuggers(debugged, debugger_sink(events));
         if let Some(port) = seconds(&environment, "DRYSTONE_PLUGIN_START_LIMIT")? {
             host = host.with_deadlines(Deadlines { port, ..Deadlines::default() });
         }
@@ -171,6 +179,12 @@ pub(super) fn hinted(failure: Failure, hint: Option<String>) -> Failure {
 
 pub(super) fn tell(events: &Arc<dyn EventSink>, urn: Urn, severity: Severity, message: String) {
     events.send(Event::Diagnostic(Diagnostic { urn, message, severity, stream: 0, ephemeral: false }));
+}
+
+/// Tells people how they attach a debugger.
+pub(super) fn debugger_sink(events: &Arc<dyn EventSink>) -> DebuggerSink {
+    let events = Arc::clone(events);
+    Arc::new(move |debugging| events.send(Event::Debugging(debugging)))
 }
 
 /// What plugins print: providers that a program carries within itself speak for the program, others for whoever looks
@@ -283,7 +297,7 @@ impl Packages for Hosted {
             directory: started.folder,
             disable_preview: self.disable_preview,
             version: None,
-            grace: self.grace,
+            grace: if started.debugged { LOOKED_AT } else { self.grace },
             cancellation: self.cancellation.clone(),
         };
         let channel = started.plugin.channel();

@@ -60,7 +60,7 @@ impl PreviewArgs {
         options.ignore_protect = self.protect.ignore_protect;
         let listing = self.import_file.map(|path| Arc::new(Listing::new(context.environment.resolve(&path))));
         Ok(Request {
-            program_waits: self.debugger.program_waits()?,
+            debugged: self.debugger.debugged()?,
             listing,
             refresh: self.refresh.first()?,
             expect_no_changes: self.expect_no_changes,

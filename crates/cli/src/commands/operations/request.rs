@@ -1,6 +1,6 @@
 //! What the command line asks for, whichever command it was.
 
-use super::flags::{ApprovalFlags, CommonFlags, ConfigFlags, DisplayFlags, RunFlags};
+use super::flags::{ApprovalFlags, CommonFlags, ConfigFlags, Debugged, DisplayFlags, RunFlags};
 use super::import::{Importing, Listing};
 use super::pending::PendingFlags;
 use super::plan::PlanUse;
@@ -36,8 +36,8 @@ pub(super) struct Request {
     pub(super) policy_packs: Vec<NamedPack>,
     /// Remove the stack once nothing is left.
     pub(super) remove: bool,
-    /// Whether the program waits for a debugger.
-    pub(super) program_waits: bool,
+    /// What waits for a debugger.
+    pub(super) debugged: Debugged,
     /// Lists what a preview would create, for an import.
     pub(super) listing: Option<Arc<Listing>>,
     /// What an import takes over.
@@ -62,7 +62,7 @@ impl Request {
             exclude_protected: false,
             policy_packs: Vec::new(),
             remove: false,
-            program_waits: false,
+            debugged: Debugged::default(),
             listing: None,
             importing: None,
         }

@@ -1,18 +1,18 @@
 //! What the engine drives: plugins in processes of their own, and the program.
 
 use super::flow::ORGANIZATION;
-use super::hosting::{Hosting, Setting, hinted, tell};
+use super::hosting::{Hosting, Setting, debugger_sink, hinted, tell};
 use super::request::Request;
 use super::subject::Subject;
 use crate::context::Context;
 use crate::report::{Outcome, chain};
 use async_trait::async_trait;
 use drystone_engine::{
-    CancelLevel, Cancellation, Event, EventSink, Monitor, Options, Program, ProgramError, RunInfo, Severity,
+    CancelLevel, Cancellation, EventSink, Monitor, Options, Program, ProgramError, RunInfo, Severity,
 };
 use drystone_model::{ROOT_STACK_TYPE, Urn};
 use drystone_plugins::languages::{
-    DebuggerSink, Language, LanguageError, Outcome as Ended, Program as ProgramPlace, RunRequest,
+    Language, LanguageError, Outcome as Ended, Program as ProgramPlace, RunRequest,
 };
 use drystone_plugins::monitor::Endpoint;
 use drystone_plugins::process::{Line, LineSink, Stream};
@@ -46,6 +46,7 @@ impl Session {
             info: info(subject, options),
             events,
             cancellation,
+            debugged: request.debugged.plugins.clone(),
         };
         let hosting = Hosting::start(context, setting).await?;
         let root = Urn::build(
@@ -68,7 +69,7 @@ impl Session {
                 config: config(subject),
                 dry_run: options.dry_run,
                 parallel: u32::try_from(options.parallel).unwrap_or(u32::MAX),
-                waits: request.program_waits,
+                waits: request.debugged.program,
                 cancellation: cancellation.clone(),
             })
         });
@@ -177,10 +178,7 @@ impl LanguageProgram {
             dry_run: self.dry_run,
             parallel: self.parallel,
             args: Vec::new(),
-            debugger: self.waits.then(|| {
-                let events = Arc::clone(&self.events);
-                Arc::new(move |debugging| events.send(Event::Debugging(debugging))) as DebuggerSink
-            }),
+            debugger: self.waits.then(|| debugger_sink(&self.events)),
         }
     }
 }

@@ -76,7 +76,7 @@ impl UpArgs {
         }
         let plan = PlanUse { save: None, hold: named(context, self.plan), strict: self.strict };
         Ok(Request {
-            program_waits: self.debugger.program_waits()?,
+            debugged: self.debugger.debugged()?,
             mode,
             plan,
             refresh: self.refresh.first()?,

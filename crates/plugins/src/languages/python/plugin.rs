@@ -2,6 +2,7 @@
 
 use super::Python;
 use super::toolchain::{Interpreter, Toolchain};
+use crate::languages::debugger::PythonDebugger;
 use crate::languages::execute::output_of;
 use crate::languages::{LanguageError, Program};
 use drystone_workspace::Value;
@@ -11,18 +12,26 @@ use std::process::Command;
 
 impl Python {
     /// The command of a plugin in source code, without its own arguments: its `__main__.py`, or the package that its
-    /// `pyproject.toml` describes.
-    pub(in crate::languages) async fn plugin(&self, plugin: &Program) -> Result<Command, LanguageError> {
+    /// `pyproject.toml` describes. It may wait for a debugger.
+    pub(in crate::languages) async fn plugin(
+        &self,
+        plugin: &Program,
+        debugger: Option<&PythonDebugger>,
+    ) -> Result<Command, LanguageError> {
         let folder = &plugin.directory;
         let interpreter = self.interpreter(&with_virtualenv(plugin)?).await?;
+        if debugger.is_some() && !self.has_debugger(&interpreter).await {
+            return Err(LanguageError::NoDebugpy);
+        }
         let mut command = self.command(&interpreter);
+        command.arg("-u").args(debugger.map(PythonDebugger::arguments).unwrap_or_default());
         if folder.join("__main__.py").is_file() || !self.can_run_packages(&interpreter).await {
-            command.arg("-u").arg(folder);
+            command.arg(folder);
             return Ok(command);
         }
         let package =
             package_name(folder).ok_or_else(|| LanguageError::NotRunnable { folder: folder.to_owned() })?;
-        command.args(["-u", "-m", "pulumi.run.plugin", &package]);
+        command.args(["-m", "pulumi.run.plugin", &package]);
         Ok(command)
     }
 

@@ -10,7 +10,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use drystone_dialects::pulumi::properties::{SecretForm, encode};
 use drystone_engine::{Cancellation, Event, EventSink, PropertyMap, RunInfo, Severity};
 use drystone_plugins::converter::{Conversion, Converted, GrpcConverter};
-use drystone_plugins::languages::Program;
+use drystone_plugins::languages::{DebuggedPlugins, Program};
 use drystone_plugins::search::{Kind, Wanted};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -73,6 +73,7 @@ impl Converting {
             },
             events: &events,
             cancellation: &cancellation,
+            debugged: DebuggedPlugins::None,
         };
         let hosting = Hosting::start_from(context, setting, &self.name).await?;
         let converted = self.ask(&hosting).await;
