@@ -237,8 +237,12 @@ impl RunFlags {
     /// How many steps run side by side, as the engine counts: 0 for as many as there are.
     pub(super) fn side_by_side(&self, variable: Option<&str>) -> usize {
         let given = self.parallel.or_else(|| {
-            let count = variable?.trim().parse::<i64>().ok().filter(|count| *count > 0)?;
-            Some(i32::try_from(count).unwrap_or(i32::MAX))
+            let text = variable?;
+            let count = text.trim().parse::<i64>().ok().filter(|count| *count > 0);
+            if count.is_none() {
+                crate::terminal::warning(format!("PULUMI_PARALLEL is `{text}`, which is no number above 0"));
+            }
+            Some(i32::try_from(count?).unwrap_or(i32::MAX))
         });
         match given {
             Some(i32::MAX) => 0,
