@@ -156,3 +156,16 @@ fn the_form_of_checkpoints_is_chosen_by_variables() {
     let kept = |name: &&String| name.strip_prefix("dev.json.").is_some_and(|end| end.parse::<u64>().is_ok());
     assert!(names.iter().any(|name| kept(&name)), "{names:?}");
 }
+
+#[test]
+fn plugins_are_fetched_from_the_places_that_override_others() {
+    let mut sandbox = harness::Sandbox::new();
+    let install = ["plugin", "install", "resource", "thing", "1.2.3"];
+    sandbox.set("PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES", "pulumi-(?P<name>.*)$=http://127.0.0.1:1/of-${name}");
+    let ended = sandbox.drystone(&install);
+    assert_eq!(ended.code, 12, "{ended:#?}");
+    assert!(ended.stderr.contains("http://127.0.0.1:1/of-thing/pulumi-resource-thing-v1.2.3-"), "{ended:#?}");
+    sandbox.set("PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES", "nonsense");
+    let ended = sandbox.drystone(&install);
+    assert!(ended.code == 2 && ended.stderr.contains("REGEXP=ADDRESS"), "{ended:#?}");
+}

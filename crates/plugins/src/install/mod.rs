@@ -3,9 +3,11 @@
 //! A plugin is unpacked beside its place, into a folder that nobody takes for a plugin, and moved there whole. So one
 //! that is found is complete, whenever the installer dies and however many install it at once.
 
+mod overrides;
 mod source;
 mod unpack;
 
+pub use overrides::Overrides;
 pub use source::Source;
 
 use crate::digest::Digest;
@@ -60,6 +62,14 @@ pub enum InstallError {
     Name {
         /// The name.
         name: String,
+    },
+    /// The other places for plugins make no sense.
+    #[error("the other places for plugins, `{text}`, make no sense: {cause}")]
+    Overrides {
+        /// What they are.
+        text: String,
+        /// Why.
+        cause: String,
     },
     /// It could not be fetched from anywhere.
     #[error("{release} could not be downloaded")]

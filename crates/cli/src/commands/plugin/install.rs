@@ -6,13 +6,16 @@ use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
-use drystone_plugins::install::{InstallError, Release, Source};
+use drystone_plugins::install::{InstallError, Overrides, Release, Source};
 use drystone_plugins::languages::Program;
 use drystone_plugins::search::{Installed, Kind, tolerant_version};
 use drystone_workspace::project::PluginProject;
 use semver::Version;
 use std::cmp::Ordering;
 use std::path::PathBuf;
+
+/// Names other places to fetch plugins from.
+const OVERRIDES: &str = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES";
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
@@ -107,11 +110,12 @@ pub(in crate::commands) async fn installed_or_fresh(context: &Context, wish: Wis
         terminal::note(format!("{} {}-{} is installed", plugin.kind, plugin.name, plugin.version));
         return Ok(());
     }
+    let overrides = context.environment.variable(OVERRIDES).unwrap_or_default();
+    let source = Overrides::parse(&overrides).map_err(refused)?.of(wish.source, &release);
     terminal::note(format!("Installing {release}"));
     let working = terminal::working("downloading and unpacking");
-    let installing = tokio::task::spawn_blocking(move || {
-        cache.install(&wish.release, &wish.source, wish.checksum.as_deref())
-    });
+    let installing =
+        tokio::task::spawn_blocking(move || cache.install(&wish.release, &source, wish.checksum.as_deref()));
     let installed = installing
         .await
         .map_err(|error| Failure::new(ExitCode::Internal, format!("installing {release}: {error}")))?;
@@ -130,6 +134,8 @@ fn refused(error: InstallError) -> Failure {
     let message = error.to_string();
     match error {
         InstallError::Name { .. } => Failure::configuration(message),
+        InstallError::Overrides { .. } => Failure::configuration(message)
+            .hint(format!("{OVERRIDES} is `REGEXP=ADDRESS`, several separated by commas")),
         InstallError::Address { .. } => Failure::configuration(message).hint(
             "name a folder at an `http://` or `https://` address with `--server`, or a file with `--file`",
         ),
