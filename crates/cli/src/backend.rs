@@ -14,6 +14,7 @@ pub(crate) const FILE: &str = "file://";
 pub(crate) struct Backend {
     /// Its URL, as the user gave it.
     pub(crate) url: String,
+    folder: PathBuf,
     store: LocalStore,
 }
 
@@ -21,8 +22,18 @@ impl Backend {
     /// Opens the store that a URL stands for.
     pub(crate) fn open(environment: &Environment, url: &str) -> Outcome<Self> {
         let folder = folder_of(environment, url)?;
-        let store = LocalStore::open(folder, local_options(environment)?)?;
-        Ok(Self { url: url.to_owned(), store })
+        let store = LocalStore::open(folder.clone(), local_options(environment)?)?;
+        Ok(Self { url: url.to_owned(), folder, store })
+    }
+
+    /// Refuses a folder that is not there: a misspelt one would start anew.
+    pub(crate) fn refuse_missing(&self) -> Outcome {
+        if self.folder.is_dir() {
+            return Ok(());
+        }
+        let folder = self.folder.display();
+        Err(Failure::configuration(format!("{}: there is no folder `{folder}`", self.url))
+            .hint(format!("make it with `mkdir -p {folder}`, or look at the path")))
     }
 
     /// The store.

@@ -2,7 +2,9 @@
 
 use crate::report::Failure;
 use anstyle::{AnsiColor, Style};
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::sync::LazyLock;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Cyan.on_default().bold();
@@ -72,7 +74,13 @@ pub(crate) fn warning(text: impl std::fmt::Display) {
 
 pub(crate) fn error_line(text: &str) {
     // Nothing can be done for a stderr that is gone.
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", in_our_name(text));
+}
+
+/// A text whose commands have the name that we were called by.
+fn in_our_name(text: &str) -> Cow<'_, str> {
+    static STOCK: LazyLock<bool> = LazyLock::new(crate::words::called_as_stock);
+    if *STOCK { Cow::Owned(text.replace("`drystone ", "`pulumi ")) } else { Cow::Borrowed(text) }
 }
 
 /// Prints a failure: `error:` with its details, then the hints.

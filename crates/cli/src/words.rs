@@ -2,7 +2,8 @@
 //!
 //! The stock CLI lets every switch be given a value: `--yes=true`, `--diff=false`. The Node SDK puts words for the CLI
 //! behind those for a converter: `import --from NAME -- ARGUMENTS --stack NAME --non-interactive`. Any option can be given
-//! by a variable: `PULUMI_OPTION_REFRESH=true` is `--refresh=true` where that is not given.
+//! by a variable: `PULUMI_OPTION_REFRESH=true` is `--refresh=true` where that is not given. `help COMMAND` is
+//! `COMMAND --help`.
 
 use clap::{ArgAction, Command};
 use std::ffi::OsString;
@@ -12,7 +13,22 @@ pub(crate) fn of_process(command: &Command) -> Vec<OsString> {
     let words = std::env::args_os().collect();
     let from_sdk = std::env::var("PULUMI_AUTOMATION_API").is_ok_and(|value| truth(&value) == Some(true));
     let words = if from_sdk { ours_first(words) } else { words };
-    plain(command, with_variables(command, words, |name| std::env::var(name).ok()))
+    helped(plain(command, with_variables(command, words, |name| std::env::var(name).ok())))
+}
+
+/// Whether we were called by the stock CLI's name.
+pub(crate) fn called_as_stock() -> bool {
+    let name = std::env::args_os().next().unwrap_or_default();
+    std::path::Path::new(&name).file_stem().is_some_and(|stem| stem == "pulumi")
+}
+
+/// Turns `help COMMAND` round.
+fn helped(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// The words with the options that variables name and that are not among them.
@@ -158,6 +174,17 @@ mod tests {
         ] {
             assert_eq!(ordered(as_they_are), as_they_are);
         }
+    }
+
+    #[test]
+    fn help_stands_before_a_command_or_behind_it() {
+        let helped = |text: &str| {
+            let words = helped(text.split(' ').map(OsString::from).collect());
+            words.into_iter().map(|word| word.into_string().expect("text")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(helped("drystone help"), "drystone --help");
+        assert_eq!(helped("drystone help stack ls"), "drystone stack ls --help");
+        assert_eq!(helped("drystone up help"), "drystone up help");
     }
 
     #[test]

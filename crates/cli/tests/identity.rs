@@ -73,6 +73,7 @@ fn a_backend_that_cannot_be_used_does_not_become_the_current_one() {
         ("s3://bucket", 2, "`s3://` backends are not part of this version yet"),
         ("https://api.pulumi.com", 2, "`https://` backends are not part"),
         ("nonsense", 2, "nonsense"),
+        ("file:///nowhere/at/all", 2, "there is no folder `/nowhere/at/all`"),
     ] {
         let ended = without_backend(&sandbox, &["login", url]);
         assert_eq!(ended.code, code, "{ended:#?}");
@@ -108,10 +109,10 @@ fn about_has_the_stock_members_and_never_fails() {
     assert_eq!(about["backend"]["user"], "ana");
     assert_eq!(about["cliAbout"]["version"], "3.259.0");
     assert!(about["currentStack"].is_null());
-    assert!(
-        about["errors"][0].as_str().is_some_and(|error| error.contains("no stack is selected")),
-        "{text}"
-    );
+    let errors = about["errors"].as_array().expect("errors");
+    let told =
+        |words: &str| errors.iter().any(|error| error.as_str().is_some_and(|error| error.contains(words)));
+    assert!(told("no stack is selected") && told("about the language"), "{text}");
     sandbox.write("Pulumi.yaml", "name: [\n");
     assert_eq!(sandbox.drystone(&["about"]).code, 0);
     assert_eq!(without_backend(&sandbox, &["about", "--output", "json"]).code, 0);
@@ -146,4 +147,26 @@ fn completion_scripts_name_the_commands() {
     let ended = sandbox.drystone(&["gen-completion", "nosh"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
     assert!(ended.stderr.contains("nosh"));
+}
+
+#[cfg(unix)]
+#[test]
+fn who_calls_us_by_the_stock_clis_name_is_answered_in_it() {
+    let sandbox = Sandbox::new();
+    let pulumi = sandbox.project().join("pulumi");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_drystone"), &pulumi).expect("a link");
+    let ended = sandbox.command(&pulumi, &["stack", "--stack", "nobody"]).output().expect("it runs");
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(
+        told.contains("hint: ") && told.contains("`pulumi stack") && !told.contains("drystone"),
+        "{told}"
+    );
+}
+
+#[test]
+fn help_is_a_command_too() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.ok(&["help"]), sandbox.ok(&["--help"]));
+    assert_eq!(sandbox.ok(&["help", "stack", "ls"]), sandbox.ok(&["stack", "ls", "--help"]));
+    assert_eq!(sandbox.drystone(&["help", "nothing"]).code, 2);
 }

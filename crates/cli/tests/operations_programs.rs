@@ -301,6 +301,10 @@ fn an_installed_npm_package_names_the_plugin_of_what_names_none() {
     note("1.2.3");
     sandbox.ok(&["up", "--yes", "--stack", "dev"]);
     assert_eq!(default_providers(&sandbox), [("default_1_2_3".to_owned(), json!("1.2.3"))]);
+    let about: Value = serde_json::from_str(&sandbox.ok(&["about", "--json"])).expect("JSON");
+    assert_eq!(about["plugins"], json!([{ "name": "bench", "version": "1.2.3", "kind": "resource" }]));
+    assert_eq!(about["runtime"]["language"], "nodejs");
+    assert!(about["runtime"]["version"].as_str().is_some_and(|version| version.starts_with('v')), "{about}");
     // Where nothing names one any more, the state's is kept rather than the newest taken.
     std::fs::remove_dir_all(sandbox.project().join("lib")).expect("removed");
     sandbox.ok(&["up", "--yes", "--stack", "dev", "--expect-no-changes"]);

@@ -1,12 +1,15 @@
 //! `about`: what this is, what it runs on, and what it would work with.
 
 use super::identity::{Format, PULUMI_VERSION};
+use super::install::{Opened, told};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::report::Outcome;
 use crate::terminal;
 use clap::Args;
 use drystone_model::Snapshot;
+use drystone_plugins::languages::{About, Program};
+use drystone_plugins::proto::pulumirpc::PackageDependency;
 use drystone_stores::{Host, StackId, SystemHost};
 use serde_json::{Value, json};
 
@@ -25,6 +28,8 @@ struct Found {
     project: Option<String>,
     backend: Option<Backend>,
     stack: Option<(StackId, Snapshot)>,
+    language: Option<(String, About)>,
+    plugins: Vec<PackageDependency>,
     errors: Vec<String>,
 }
 
@@ -45,7 +50,14 @@ pub(crate) async fn run(context: &Context, args: &AboutArgs) -> Outcome {
 async fn find(context: &Context) -> Found {
     let mut found = Found::default();
     match context.require_project() {
-        Ok(project) => found.project = Some(project.name),
+        Ok(project) => {
+            found.project = Some(project.name);
+            if let Err(failure) = find_language(context, &mut found).await {
+                found
+                    .errors
+                    .push(format!("Failed to get information about the language: {}", failure.message));
+            }
+        }
         Err(failure) => found.errors.push(format!("Failed to read project: {}", failure.message)),
     }
     match context.backend() {
@@ -63,12 +75,28 @@ async fn find(context: &Context) -> Found {
     found
 }
 
-/// The members of the stock CLI, in its order. What belongs to the engine is nothing yet.
+/// Looks for what runs the project's program, and for the plugins that it needs.
+async fn find_language(context: &Context, found: &mut Found) -> Outcome {
+    let project = context.require_project()?;
+    let program = Program::of(&project).map_err(|error| told(&error))?;
+    let opened = Opened::new(context, &program).await?;
+    let about = opened.language.about(&program).await;
+    let required = opened.language.required_packages(&program).await;
+    opened.close().await;
+    found.language = Some((program.runtime.name.clone(), about.map_err(|error| told(&error))?));
+    found.plugins = required.map_err(|error| told(&error))?.packages;
+    Ok(())
+}
+
+/// The members of the stock CLI, in its order.
 fn as_json(found: &Found) -> Value {
     let (name, version) = system();
     let host = SystemHost;
+    let plugins = found.plugins.iter().map(|plugin| {
+        json!({ "name": plugin.name, "version": plugin.version.trim_start_matches('v'), "kind": plugin.kind })
+    });
     json!({
-        "plugins": null,
+        "plugins": if found.plugins.is_empty() { Value::Null } else { plugins.collect() },
         "host": { "os": name, "version": version, "arch": std::env::consts::ARCH },
         "backend": found.backend.as_ref().map(|backend| json!({
             "name": host.hostname(), "url": backend.url, "user": host.user(), "organizations": null,
@@ -78,7 +106,9 @@ fn as_json(found: &Found) -> Value {
             "version": PULUMI_VERSION.trim_start_matches('v'), "goVersion": "", "goCompiler": "",
             "drystoneVersion": env!("CARGO_PKG_VERSION"),
         },
-        "runtime": null,
+        "runtime": found.language.as_ref().map(|(name, about)| json!({
+            "language": name, "executable": about.executable, "version": about.version,
+        })),
         "dependencies": null,
         "errors": found.errors,
     })
@@ -113,6 +143,8 @@ fn as_rows(found: &Found) -> Vec<Vec<String>> {
         };
         format!("{stack} ({} resources{pending})", snapshot.resources.len())
     });
+    let language = found.language.as_ref();
+    let language = language.map(|(name, about)| format!("{name} {} ({})", about.version, about.executable));
     [
         ("Drystone", env!("CARGO_PKG_VERSION").to_owned()),
         ("Stands in for", format!("Pulumi {PULUMI_VERSION}")),
@@ -121,6 +153,7 @@ fn as_rows(found: &Found) -> Vec<Vec<String>> {
         ("Backend", or(found.backend.as_ref().map(|backend| backend.url.clone()), "not logged in")),
         ("Project", or(found.project.clone(), "none here")),
         ("Stack", or(stack, "none selected")),
+        ("Language", or(language, "none here")),
     ]
     .into_iter()
     .map(|(name, value)| vec![name.to_owned(), value])

@@ -46,6 +46,9 @@ pub(crate) async fn login(context: &Context, args: &LoginArgs) -> Outcome {
             .hint("keep state on this machine with `drystone login --local`, or in a directory with `drystone login file://PATH`")
     })?;
     let backend = Backend::open(&context.environment, &url)?;
+    if named.is_some() {
+        backend.refuse_missing()?;
+    }
     // A backend that cannot be read is refused before it becomes the current one.
     backend.store().stacks(None).await?;
     let mut credentials = CredentialsFile::open(&context.environment).map_err(Failure::configuration)?;

@@ -84,13 +84,13 @@ pub(super) async fn project_plugins(context: &Context, exact: bool, reinstall: b
 }
 
 /// A language outside of any operation, and the port that its plugin may call.
-struct Opened {
-    language: Language,
+pub(super) struct Opened {
+    pub(super) language: Language,
     server: MonitorServer,
 }
 
 impl Opened {
-    async fn new(context: &Context, program: &Program) -> Outcome<Self> {
+    pub(super) async fn new(context: &Context, program: &Program) -> Outcome<Self> {
         let settings = MonitorSettings {
             info: RunInfo::default(),
             root: program.root.clone(),
@@ -113,7 +113,7 @@ impl Opened {
         Ok(Self { language, server })
     }
 
-    async fn close(self) {
+    pub(super) async fn close(self) {
         self.language.close().await;
         self.server.stop().await;
     }
@@ -124,7 +124,7 @@ fn lines() -> LineSink {
     Arc::new(|line: Line| terminal::note(line.text))
 }
 
-fn told(error: &LanguageError) -> Failure {
+pub(super) fn told(error: &LanguageError) -> Failure {
     let failure = Failure::general(error);
     error.hint().into_iter().fold(failure, Failure::hint)
 }

@@ -1,14 +1,14 @@
 //! Languages that have a plugin of their own, or run in the process that started us.
 
-use super::{LanguageError, Outcome, Program, RunRequest};
+use super::{About, LanguageError, Outcome, Program, RunRequest};
 use crate::LARGEST_MESSAGE;
 use crate::process::{Deadlines, Exit, Life, LineSink, Origin, Plugin, Remote, Stream, connect, forward};
 use crate::proto::pulumirpc::language_runtime_client::LanguageRuntimeClient;
 use crate::proto::pulumirpc::run_plugin_response::Output;
 use crate::proto::pulumirpc::{
-    GetRequiredPackagesRequest, GetRequiredPluginsRequest, InstallDependenciesRequest,
-    LanguageHandshakeRequest, PackageDependency, PackageSpec, ProgramInfo, RunPluginRequest,
-    RunRequest as WireRequest, RunResponse,
+    AboutRequest, AboutResponse, GetRequiredPackagesRequest, GetRequiredPluginsRequest,
+    InstallDependenciesRequest, LanguageHandshakeRequest, PackageDependency, PackageSpec, ProgramInfo,
+    RunPluginRequest, RunRequest as WireRequest, RunResponse,
 };
 use crate::search::Place;
 use crate::wire::Struct;
@@ -127,6 +127,14 @@ impl LanguageHost {
     pub async fn version(&self) -> Result<Option<String>, LanguageError> {
         let info = self.client.clone().get_plugin_info(()).await.map_err(|status| self.failed(status))?;
         Ok(Some(info.into_inner().version).filter(|version| !version.is_empty()))
+    }
+
+    /// What runs programs, as the host says.
+    pub(super) async fn about(&self, program: &Program) -> Result<About, LanguageError> {
+        let request = AboutRequest { info: Some(info(program)) };
+        let answer = self.client.clone().about(request).await.map_err(|status| self.failed(status))?;
+        let AboutResponse { executable, version, .. } = answer.into_inner();
+        Ok(About { executable, version })
     }
 
     /// The packages that a program needs. Hosts that are too old to say have none.

@@ -8,6 +8,15 @@ use crate::search::{BuiltIn, Found, Place, Search, Wanted};
 use drystone_workspace::Environment;
 use std::sync::Arc;
 
+/// What runs the programs of a language.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    /// The program.
+    pub executable: String,
+    /// Its version.
+    pub version: String,
+}
+
 /// A language that can run programs.
 #[derive(Debug)]
 pub struct Language {
@@ -67,6 +76,15 @@ impl Language {
             Runner::Host(host) => host.required_packages(program).await,
             Runner::Node(node) => Ok(RequiredPackages::installed(node.required(program).await)),
             Runner::Python(python) => Ok(RequiredPackages::installed(python.required(program).await?)),
+        }
+    }
+
+    /// What would run a program: the interpreter and its version, as far as they can be told.
+    pub async fn about(&self, program: &Program) -> Result<About, LanguageError> {
+        match &self.runner {
+            Runner::Host(host) => host.about(program).await,
+            Runner::Node(node) => node.about().await,
+            Runner::Python(python) => python.about(program).await,
         }
     }
 

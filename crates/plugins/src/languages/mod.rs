@@ -20,7 +20,7 @@ mod request;
 pub use debugger::DebuggedPlugins;
 pub use error::LanguageError;
 pub use host::{LanguageHost, RequiredPackages};
-pub use launch::Language;
+pub use launch::{About, Language};
 pub use plugins::{PluginError, PluginHost, PluginSink, StartedPlugin};
 pub use policy_packs::{PolicyRun, StartedPolicyPack};
 pub use program::Program;

@@ -5,8 +5,8 @@ mod locate;
 mod packages;
 
 use super::debugger::NodeDebugger;
-use super::execute::{Ran, execute_known};
-use super::{LanguageError, Outcome, Program, RunRequest, options};
+use super::execute::{Ran, execute_known, output_of};
+use super::{About, LanguageError, Outcome, Program, RunRequest, options};
 use crate::process::{Exit, Line, LineSink};
 use crate::proto::pulumirpc::PackageDependency;
 use crate::search::on_path;
@@ -58,6 +58,15 @@ impl Node {
 
     pub(super) fn bun(environment: Arc<Environment>, sink: LineSink) -> Self {
         Self { flavour: Flavour::Bun, environment, sink }
+    }
+
+    /// The interpreter and its version.
+    pub(super) async fn about(&self) -> Result<About, LanguageError> {
+        let binary = self.binary()?;
+        let mut command = Command::new(&binary);
+        command.arg("--version");
+        let version = output_of(command).await?.trim().to_owned();
+        Ok(About { executable: binary.display().to_string(), version })
     }
 
     /// The plugins of everything that is installed for a program.

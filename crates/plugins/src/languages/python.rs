@@ -9,7 +9,7 @@ mod toolchain;
 use super::debugger::PythonDebugger;
 use super::execute::{Ran, execute, output_of};
 use super::node::BAILED;
-use super::{LanguageError, Outcome, Program, RunRequest};
+use super::{About, LanguageError, Outcome, Program, RunRequest};
 use crate::process::{Exit, Line, LineSink};
 use drystone_workspace::Environment;
 use serde_json::json;
@@ -123,6 +123,16 @@ impl Python {
         command.args(["-c", RUNNER, &settings.to_string(), &program.entry_point]).args(&request.args);
         let input = request.config_variables(ToString::to_string).give(&mut command);
         (command, input)
+    }
+
+    /// The interpreter and its version.
+    pub(super) async fn about(&self, program: &Program) -> Result<About, LanguageError> {
+        let interpreter = self.interpreter(program).await?;
+        let mut command = self.command(&interpreter);
+        command.arg("--version");
+        let version = output_of(command).await?;
+        let version = version.trim().trim_start_matches("Python ").to_owned();
+        Ok(About { executable: interpreter.program.display().to_string(), version })
     }
 
     async fn has_debugger(&self, interpreter: &Interpreter) -> bool {
