@@ -169,3 +169,38 @@ fn plugins_are_fetched_from_the_places_that_override_others() {
     let ended = sandbox.drystone(&install);
     assert!(ended.code == 2 && ended.stderr.contains("REGEXP=ADDRESS"), "{ended:#?}");
 }
+
+#[test]
+fn every_variable_that_is_read_is_in_the_reference() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let reference =
+        std::fs::read_to_string(root.join("docs/reference/environment-variables.md")).expect("text");
+    let mut folders: Vec<_> = std::fs::read_dir(root.join("crates"))
+        .expect("the crates")
+        .map(|entry| entry.expect("a crate").path().join("src"))
+        .collect();
+    let mut names = std::collections::BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let text = std::fs::read_to_string(path).expect("text");
+                names.extend(quoted_variables(&text));
+            }
+        }
+    }
+    assert!(names.contains("PULUMI_PARALLEL"), "{names:?}");
+    let missing: Vec<_> = names.iter().filter(|name| !reference.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The names of variables that stand in quotes.
+fn quoted_variables(text: &str) -> impl Iterator<Item = String> + '_ {
+    let starts = ["\"PULUMI_", "\"DRYSTONE_"].into_iter().flat_map(|start| text.match_indices(start));
+    let names = starts.filter_map(|(at, _)| text[at + 1..].split_once('"').map(|(name, _)| name));
+    let named = |name: &&str| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let whole = |name: &&str| !name.starts_with("PULUMI_OPTION_") && !name.ends_with('_');
+    names.filter(named).filter(whole).map(str::to_owned)
+}
