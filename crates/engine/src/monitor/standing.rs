@@ -20,7 +20,7 @@ impl Deployment {
         }
         let mut standing = Standing::new();
         for package in packages {
-            if let Err(other) = keep_newest(&mut standing, package.clone()) {
+            if let Some(other) = keep_newest(&mut standing, package.clone()) {
                 return Err(ambiguous(&other, &package));
             }
         }
@@ -61,8 +61,7 @@ impl Deployment {
             let Ok(state) = known.state(&self.vault) else { continue };
             let Ok(mut package) = package_of(known.urn(), &state.inputs) else { continue };
             package.env_var_mappings.clear();
-            two_kinds
-                .extend(keep_newest(&mut standing, package).err().map(|other| other.package().to_owned()));
+            two_kinds.extend(keep_newest(&mut standing, package).map(|other| other.package().to_owned()));
         }
         for package in two_kinds {
             standing.remove(&package);
@@ -72,7 +71,7 @@ impl Deployment {
 }
 
 /// Keeps the newest version of a package; gives back what serves it in another way.
-fn keep_newest(standing: &mut Standing, package: PackageDescriptor) -> Result<(), PackageDescriptor> {
+fn keep_newest(standing: &mut Standing, package: PackageDescriptor) -> Option<PackageDescriptor> {
     match standing.entry(package.package().to_owned()) {
         Entry::Vacant(place) => {
             place.insert(package);
@@ -82,14 +81,14 @@ fn keep_newest(standing: &mut Standing, package: PackageDescriptor) -> Result<()
             if known.name != package.name
                 || known.parameterization.is_some() != package.parameterization.is_some()
             {
-                return Err(known.clone());
+                return Some(known.clone());
             }
             if version(&package) >= version(known) {
                 place.insert(package);
             }
         }
     }
-    Ok(())
+    None
 }
 
 /// A plugin's version; none is older than any.
