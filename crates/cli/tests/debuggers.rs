@@ -112,6 +112,7 @@ fn with_a_plugin() -> Sandbox {
     let world = sandbox.project().join("world");
     std::fs::create_dir_all(&world).expect("a folder");
     sandbox.set("LEDGER_WORLD", world.to_str().expect("a path"));
+    sandbox.set("PYTHONDONTWRITEBYTECODE", "1");
     sandbox.write(
         "Pulumi.yaml",
         "name: shop\nruntime: nodejs\nplugins: {providers: [{name: ledger, path: ./ledger}]}\n",
