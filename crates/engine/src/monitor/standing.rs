@@ -51,19 +51,23 @@ impl Deployment {
         self.monitor.standing.get_or_init(|| self.standing_in_the_state())
     }
 
-    /// The newest plugin of each package in the state. A package of which there are two kinds has none.
+    /// The newest plugin of each package in the state. A package of which there are two kinds has none, and neither has
+    /// one that a provider is of without a version: what was made so stays so.
     fn standing_in_the_state(&self) -> Standing {
         let olds = self.world().olds.clone();
         let mut standing = Standing::new();
-        let mut two_kinds = Vec::new();
+        let mut open = Vec::new();
         for known in olds.iter().filter(|known| is_provider_type(known.urn().type_token())) {
             // One that cannot be opened is told of where it is needed.
             let Ok(state) = known.state(&self.vault) else { continue };
             let Ok(mut package) = package_of(known.urn(), &state.inputs) else { continue };
             package.env_var_mappings.clear();
-            two_kinds.extend(keep_newest(&mut standing, package).map(|other| other.package().to_owned()));
+            if package.version.is_empty() {
+                open.push(package.package().to_owned());
+            }
+            open.extend(keep_newest(&mut standing, package).map(|other| other.package().to_owned()));
         }
-        for package in two_kinds {
+        for package in open {
             standing.remove(&package);
         }
         standing

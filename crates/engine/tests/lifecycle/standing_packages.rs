@@ -101,6 +101,20 @@ fn where_nobody_says_the_plugin_of_the_state_is_kept() {
 }
 
 #[test]
+fn what_has_no_version_in_the_state_keeps_to_none() {
+    let both = program(|p: P| async move {
+        p.resource("pkgA:m:T", "a").register().await?;
+        p.resource("pkgA:m:T", "b").version("1.2.3").register().await?;
+        Ok(())
+    });
+    let mut stack = Stack::new();
+    stack.up(Arc::clone(&both)).ok();
+    let outcome = stack.up(both).ok();
+    assert_eq!(outcome.steps(), [] as [&str; 0]);
+    assert_eq!(providers(&stack), ["default any", "default_1_2_3 1.2.3"]);
+}
+
+#[test]
 fn what_the_language_says_of_other_packages_leaves_the_state_out() {
     let mut stack = Stack::new();
     stack.up(needing(Vec::new(), "1.2.3")).ok();
