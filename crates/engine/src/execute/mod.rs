@@ -16,7 +16,7 @@ mod update;
 pub(crate) mod views;
 
 pub(crate) use create::{Create, Replaced};
-pub(crate) use delete::{Delete, Reason as DeleteReason};
+pub(crate) use delete::{Delete, Leaving, Reason as DeleteReason};
 pub(crate) use import::TakeOver;
 pub(crate) use refresh::RefreshFor;
 pub(crate) use update::{Recording, Update};
@@ -53,7 +53,7 @@ pub(crate) struct Running<'a> {
     pub(crate) deployment: &'a Arc<Deployment>,
     pub(crate) event: StepEvent,
     started: jiff::Timestamp,
-    _slot: SemaphorePermit<'a>,
+    slot: Option<SemaphorePermit<'a>>,
 }
 
 /// The causes of a step that its event names.
@@ -119,7 +119,7 @@ impl Deployment {
             duration: Duration::ZERO,
         };
         self.send(Event::StepStarted(event.clone()));
-        Ok(Running { deployment: self, event, started: self.surroundings.now(), _slot: slot })
+        Ok(Running { deployment: self, event, started: self.surroundings.now(), slot: Some(slot) })
     }
 
     /// Says that a resource is replaced: nothing is done. A state that is superseded waits for its deletion by now.
@@ -236,11 +236,21 @@ impl Running<'_> {
     }
 
     /// The journal was lost.
-    pub(crate) fn unrecorded(mut self, error: &crate::JournalError) -> StepFailure {
-        self.event.duration = self.elapsed();
+    pub(crate) fn unrecorded(self, error: &crate::JournalError) -> StepFailure {
         let stopped = self.deployment.lose_journal(error);
-        self.deployment.send(Event::StepFailed(self.event));
+        self.ended_undone();
         stopped.into()
+    }
+
+    /// Tells people that it came to nothing. What kept it from being done was told, or the operation is ending.
+    pub(crate) fn ended_undone(mut self) {
+        self.event.duration = self.elapsed();
+        self.deployment.send(Event::StepFailed(self.event));
+    }
+
+    /// Lets another step run while this one waits for something.
+    pub(crate) fn give_slot_back(&mut self) {
+        self.slot = None;
     }
 
     pub(crate) fn urn(&self) -> &Urn {

@@ -1,8 +1,9 @@
 //! What goes because the program does not name it any more, or because it was replaced.
 
 use super::target::references;
+use super::together::{Schedule, Way, containers};
 use crate::deployment::{Deployment, Stopped};
-use crate::execute::{Delete, DeleteReason, StepFailure};
+use crate::execute::{Delete, DeleteReason, Leaving, StepFailure, StepResult};
 use crate::known::{Known, Place};
 use crate::world::{Decision, World};
 use crate::{Op, Operation, Severity, Targets};
@@ -10,37 +11,13 @@ use drystone_model::{Operation as Interrupted, OperationKind, ProviderReference,
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Something that goes.
-#[derive(Debug, Clone)]
-struct Going {
-    known: Arc<Known>,
-    how: How,
-}
-
-impl Going {
-    /// The step that it takes.
-    fn step(&self) -> (Urn, Op) {
-        let op = match self.how {
-            How::Delete(reason) => Delete { old: Arc::clone(&self.known), reason }.op(),
-            How::Forget => Op::RemovePendingReplace,
-        };
-        (self.known.urn().clone(), op)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    Delete(DeleteReason),
-    /// It was deleted before: only its state goes.
-    Forget,
-}
-
 impl Deployment {
     /// Deletes everything that has to go, each after all that depends on it.
     pub(crate) async fn delete_the_rest(self: &Arc<Self>) -> Result<(), Stopped> {
         let (going, staying) = self.find_going().await?;
         let kept = staying.iter().map(|known| (known.urn().clone(), Op::Same));
-        let steps: Vec<(Urn, Op)> = kept.chain(going.iter().map(Going::step)).collect();
+        let steps: Vec<(Urn, Op)> =
+            kept.chain(going.iter().map(|step| (step.old.urn().clone(), step.op()))).collect();
         self.admit_rest(&steps)?;
         for known in staying {
             if let Err(StepFailure::Stopped) = self.leave(known).await {
@@ -49,37 +26,54 @@ impl Deployment {
         }
         self.refuse_untargeted(&going)?;
         self.refuse_needed(&going)?;
-        let needs = dependencies_among(&going, &self.world().aliased);
-        let mut spared: HashSet<Place> = HashSet::new();
-        for layer in layers(&going, &needs) {
-            let layer: Vec<&Going> =
-                layer.into_iter().filter(|going| !spared.contains(&going.known.place)).collect();
-            let steps = layer.iter().map(|going| self.let_go((*going).clone()));
-            let outcomes = futures::future::join_all(steps).await;
-            for (gone, outcome) in layer.iter().zip(outcomes) {
+        let schedule = {
+            let world = self.world();
+            Schedule::new(&going, &containers(&world, &going), &world.aliased)
+        };
+        let mut spared: HashSet<usize> = HashSet::new();
+        let mut waiting: HashMap<usize, Vec<Leaving<'_>>> = HashMap::new();
+        for mut layer in schedule.layers() {
+            layer.retain(|at| !spared.contains(at));
+            let turns = layer.iter().map(|at| {
+                let along = waiting.remove(at).unwrap_or_default();
+                self.let_go(going[*at].clone(), schedule.way(*at), along)
+            });
+            let outcomes = futures::future::join_all(turns).await;
+            let mut stopped = false;
+            for (&at, outcome) in layer.iter().zip(outcomes) {
                 match outcome {
-                    Ok(()) => {}
-                    Err(StepFailure::Stopped) => return Err(Stopped),
+                    Ok(None) => {}
+                    Ok(Some((root, leaving))) => waiting.entry(root).or_default().push(leaving),
+                    Err(StepFailure::Stopped) => stopped = true,
                     // What it depends on has to stay as long as it does.
-                    Err(StepFailure::Failed) => spare_dependencies(&going, &needs, gone, &mut spared),
+                    Err(StepFailure::Failed) => schedule.spare(at, &mut spared),
                 }
             }
-            if self.is_stopping() {
+            if stopped || self.is_stopping() {
+                stay(&going, waiting);
                 return Err(Stopped);
             }
         }
+        stay(&going, waiting);
         Ok(())
     }
 
-    async fn let_go(self: &Arc<Self>, going: Going) -> Result<(), StepFailure> {
-        match going.how {
-            How::Delete(reason) => self.delete(Delete { old: going.known, reason }).await,
-            How::Forget => self.forget_pending_replacement(going.known).await,
+    /// Deletes something when its turn comes, or begins to, and says what it waits for then.
+    pub(crate) async fn let_go<'a>(
+        self: &'a Arc<Self>,
+        step: Delete,
+        way: Way,
+        along: Vec<Leaving<'a>>,
+    ) -> StepResult<Option<(usize, Leaving<'a>)>> {
+        match way {
+            Way::Alone => self.delete(step, along).await.map(|()| None),
+            Way::AtOnce => self.forget(step).await.map(|()| None),
+            Way::With(root) => Ok(Some((root, self.hold(step).await?))),
         }
     }
 
     /// What goes, in the snapshot's order, and what stays only because the operation is not about it.
-    async fn find_going(self: &Arc<Self>) -> Result<(Vec<Going>, Vec<Arc<Known>>), Stopped> {
+    async fn find_going(self: &Arc<Self>) -> Result<(Vec<Delete>, Vec<Arc<Known>>), Stopped> {
         let scope = self.deletion_scope().await?;
         let mut world = self.world();
         let mut going = Vec::new();
@@ -89,7 +83,7 @@ impl Deployment {
         // What this run made or kept stands before the rest of the base, which may depend on it.
         for known in std::mem::take(&mut world.superseded_news) {
             world.disposition_mut(known.urn()).deleted = true;
-            going.push(Going { known, how: How::Delete(DeleteReason::Replaced) });
+            going.push(Delete { old: known, reason: DeleteReason::Replaced });
         }
         for urn in std::mem::take(&mut world.to_delete) {
             let former = world.aliases.get(&urn);
@@ -101,7 +95,7 @@ impl Deployment {
             }
             if let Some(known) = world.news.get(&urn).cloned().filter(|_| in_scope) {
                 world.disposition_mut(&urn).deleted = true;
-                going.push(Going { known, how: How::Delete(DeleteReason::Unwanted) });
+                going.push(Delete { old: known, reason: DeleteReason::Unwanted });
             }
         }
         for (index, known) in world.olds.clone().into_iter().enumerate() {
@@ -122,26 +116,26 @@ impl Deployment {
                 continue;
             }
             let awaiting = record.pending_replacement || world.awaiting_replacement.contains(&place);
-            let how = if record.delete || world.superseded.contains(&place) {
+            let reason = if record.delete || world.superseded.contains(&place) {
                 if world.condemned.contains(&place) {
                     continue;
                 }
-                How::Delete(DeleteReason::Replaced)
+                DeleteReason::Replaced
             } else if operated_on {
                 continue;
             } else if awaiting {
-                How::Forget
+                DeleteReason::NeverReplaced
             } else if world.condemned.contains(&place) {
                 continue;
             } else {
-                How::Delete(DeleteReason::Unwanted)
+                DeleteReason::Unwanted
             };
             if asked.contains(&record.urn) {
                 world.kept_to_be_asked.insert(record.urn.clone());
                 continue;
             }
             world.disposition_mut(&record.urn).deleted = true;
-            going.push(Going { known, how });
+            going.push(Delete { old: known, reason });
         }
         Ok((going, staying))
     }
@@ -191,13 +185,13 @@ impl Deployment {
     }
 
     /// Refuses to delete what depends on a target and is none itself.
-    fn refuse_untargeted(&self, going: &[Going]) -> Result<(), Stopped> {
+    fn refuse_untargeted(&self, going: &[Delete]) -> Result<(), Stopped> {
         if !self.options.targets.is_constrained() || self.options.target_dependents {
             return Ok(());
         }
         let mut refused = false;
         for gone in going {
-            let urn = gone.known.urn();
+            let urn = gone.old.urn();
             if is_named(&self.world(), &self.options.targets, urn) {
                 continue;
             }
@@ -213,16 +207,16 @@ impl Deployment {
     }
 
     /// Refuses to delete what a resource still refers to that stays because the operation is not about it.
-    fn refuse_needed(&self, going: &[Going]) -> Result<(), Stopped> {
+    fn refuse_needed(&self, going: &[Delete]) -> Result<(), Stopped> {
         if !self.is_constrained() {
             return Ok(());
         }
         let staying = self.staying(going);
         let mut refused = false;
         for gone in going {
-            let record = gone.known.record();
+            let record = gone.old.record();
             let reference = crate::registry::reference(&record.urn, &record.id);
-            let disappears = gone.how != How::Delete(DeleteReason::Replaced);
+            let disappears = gone.reason != DeleteReason::Replaced;
             let needs = |edge: drystone_model::Edge<'_>| match edge.provider {
                 Some(provider) => provider == reference,
                 None => disappears && edge.urn == record.urn.as_str(),
@@ -247,9 +241,9 @@ impl Deployment {
     }
 
     /// The states that stay, those of this run first.
-    fn staying(&self, going: &[Going]) -> Vec<Arc<Known>> {
+    fn staying(&self, going: &[Delete]) -> Vec<Arc<Known>> {
         let world = self.world();
-        let places: HashSet<Place> = going.iter().map(|gone| gone.known.place).collect();
+        let places: HashSet<Place> = going.iter().map(|gone| gone.old.place).collect();
         let made = |(urn, _): &(&Urn, &Arc<Known>)| !world.decided(urn, Decision::SkippedCreate);
         let mut staying: Vec<Arc<Known>> =
             world.news.iter().filter(made).map(|(_, known)| Arc::clone(known)).collect();
@@ -264,6 +258,17 @@ impl Deployment {
     /// In a destroy that runs the program: what it registers is kept until everything goes.
     pub(crate) fn is_destroying(&self) -> bool {
         self.options.operation == Operation::Destroy
+    }
+}
+
+/// What waited to go with something else is still there.
+pub(super) fn stay(going: &[Delete], waiting: HashMap<usize, Vec<Leaving<'_>>>) {
+    let mut waiting: Vec<_> = waiting.into_iter().collect();
+    waiting.sort_by_key(|(root, _)| *root);
+    for (root, leaving) in waiting {
+        for one in leaving {
+            one.stay(going[root].old.urn());
+        }
     }
 }
 
@@ -352,56 +357,4 @@ fn referred_to(world: &World, mut pending: Vec<Arc<Known>>) -> HashSet<Urn> {
         }
     }
     needed
-}
-
-/// For each of what goes, the positions of what it depends on among it, by any of its names. They come before it.
-fn dependencies_among(going: &[Going], aliased: &HashMap<Urn, Urn>) -> Vec<Vec<usize>> {
-    let mut by_urn: HashMap<&Urn, Vec<usize>> = HashMap::new();
-    let mut found = Vec::with_capacity(going.len());
-    for (index, gone) in going.iter().enumerate() {
-        let record = gone.known.record();
-        let mut needs: Vec<usize> = Vec::new();
-        for edge in drystone_model::edges(record) {
-            let urn = Urn::new(edge.urn);
-            let names = [Some(&urn), aliased.get(&urn)];
-            let candidates = names.into_iter().flatten().filter_map(|name| by_urn.get(name)).flatten();
-            let id = edge.provider.and_then(ProviderReference::split).map(|(_, id)| id);
-            needs.extend(candidates.filter(|&&at| {
-                id.is_none_or(|id| going.get(at).is_some_and(|provider| provider.known.record().id == id))
-            }));
-        }
-        needs.sort_unstable();
-        needs.dedup();
-        found.push(needs);
-        by_urn.entry(&record.urn).or_default().push(index);
-    }
-    found
-}
-
-/// What can be deleted side by side, dependents before what they depend on.
-fn layers<'a>(going: &'a [Going], needs: &[Vec<usize>]) -> Vec<Vec<&'a Going>> {
-    let mut depth = vec![0usize; going.len()];
-    for index in 0..going.len() {
-        depth[index] = needs[index].iter().map(|&at| depth[at] + 1).max().unwrap_or(0);
-    }
-    let deepest = depth.iter().copied().max().map_or(0, |deepest| deepest + 1);
-    let mut layers: Vec<Vec<&Going>> = vec![Vec::new(); deepest];
-    for (gone, depth) in going.iter().zip(depth) {
-        layers[depth].push(gone);
-    }
-    layers.reverse();
-    layers
-}
-
-/// Spares what a resource that could not be deleted depends on, directly or not.
-fn spare_dependencies(going: &[Going], needs: &[Vec<usize>], stuck: &Going, spared: &mut HashSet<Place>) {
-    let at = |place: Place| going.iter().position(|gone| gone.known.place == place);
-    let mut pending: Vec<usize> = at(stuck.known.place).into_iter().collect();
-    while let Some(index) = pending.pop() {
-        for &need in &needs[index] {
-            if spared.insert(going[need].known.place) {
-                pending.push(need);
-            }
-        }
-    }
 }

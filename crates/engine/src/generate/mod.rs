@@ -19,5 +19,6 @@ pub(crate) mod registration;
 mod replace;
 mod replace_on_changes;
 pub(crate) mod target;
+mod together;
 
 pub(crate) use autonaming::Rules;

@@ -1,13 +1,16 @@
 //! Replacing a resource.
 
 use super::check::shown;
+use super::delete::stay;
 use super::registration::{Registering, Settled, settled};
+use super::together::{Schedule, Way, containers};
 use crate::deployment::Deployment;
-use crate::execute::{Causes, Create, Delete, DeleteReason, Replaced, StepResult};
+use crate::execute::{Causes, Create, Delete, DeleteReason, Leaving, Replaced, StepResult};
 use crate::known::Known;
 use crate::world::Decision;
 use crate::{Diff, Op, Severity};
 use drystone_model::Urn;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::MutexGuard;
 
@@ -60,22 +63,18 @@ impl Registering {
             return self.create_replacement(old, causes, true).await;
         }
         let deletions = self.condemn(&old).await?;
-        let mut steps: Vec<(&Urn, Op)> = deletions.iter().map(|step| (step.old.urn(), step.op())).collect();
+        let mut steps: Vec<(&Urn, Op)> =
+            deletions.iter().rev().map(|step| (step.old.urn(), step.op())).collect();
         steps.extend([(&self.urn, Op::Replace), (&self.urn, Op::CreateReplacement)]);
         deployment.admit(&steps)?;
         drop(deciding);
-        for deletion in deletions {
-            match deployment.delete(deletion).await {
-                Ok(()) => {}
-                failure => {
-                    return settled(&deployment, failure.map(|()| Arc::clone(&old)), self.new);
-                }
-            }
+        if let Err(failure) = deployment.delete_before(&self.urn, &old, deletions).await {
+            return settled(&deployment, Err(failure), self.new);
         }
         self.create_replacement(old, causes, false).await
     }
 
-    /// What has to be deleted before the replacement is made, in order: dependents first, the resource itself last.
+    /// What has to be deleted before the replacement is made, in the order of dependencies: the resource itself first.
     async fn condemn(&self, old: &Arc<Known>) -> StepResult<Vec<Delete>> {
         let deployment = &self.deployment;
         let dependents = match deployment.dependent_replacements(old).await {
@@ -123,6 +122,7 @@ impl Registering {
             }
             deletions.push(Delete { old: Arc::clone(old), reason: DeleteReason::BeforeReplacement });
         }
+        deletions.reverse();
         Ok(deletions)
     }
 
@@ -160,5 +160,58 @@ impl Registering {
             "previously-imported resources that still specify an ID may not be replaced; please remove the `import` declaration from your program;\n{}",
             keys.join("\n")
         )
+    }
+}
+
+impl Deployment {
+    /// Deletes what has to go before the replacement of `root` is made, one after the other, dependents first.
+    async fn delete_before(
+        self: &Arc<Self>,
+        urn: &Urn,
+        root: &Arc<Known>,
+        going: Vec<Delete>,
+    ) -> StepResult<()> {
+        let schedule = {
+            let world = self.world();
+            let mut containers = containers(&world, &going);
+            // What is replaced comes back, so that nothing can count on going with it.
+            for container in &mut containers {
+                *container = container.filter(|&at| !Arc::ptr_eq(&going[at].old, root));
+            }
+            Schedule::new(&going, &containers, &world.aliased)
+        };
+        let mut gone: HashSet<usize> = HashSet::new();
+        let mut waiting: HashMap<usize, Vec<Leaving<'_>>> = HashMap::new();
+        let mut outcome = Ok(());
+        for at in schedule.turns() {
+            let along = waiting.remove(&at).unwrap_or_default();
+            match self.let_go(going[at].clone(), schedule.way(at), along).await {
+                Ok(None) => _ = gone.insert(at),
+                Ok(Some((with, leaving))) => waiting.entry(with).or_default().push(leaving),
+                Err(failure) => {
+                    outcome = Err((at, failure));
+                    break;
+                }
+            }
+        }
+        stay(&going, waiting);
+        let Err((stuck, failure)) = outcome else { return Ok(()) };
+        // What is still there is not made anew, and what depends on the replacement is left alone.
+        let mut world = self.world();
+        world.mark_failed(urn);
+        for (at, step) in going.iter().enumerate() {
+            let is_gone = match schedule.way(at) {
+                Way::With(with) => gone.contains(&with),
+                _ => gone.contains(&at),
+            };
+            if is_gone {
+                continue;
+            }
+            world.disposition_mut(step.old.urn()).deleted = false;
+            if let Some(index) = Self::base_index(&step.old).filter(|_| at != stuck) {
+                world.condemned.remove(&index);
+            }
+        }
+        Err(failure)
     }
 }

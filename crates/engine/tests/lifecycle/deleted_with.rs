@@ -1,5 +1,7 @@
 //! Resources that go together with another one.
 
+mod waiting;
+
 use crate::harness::{Stack, TestProvider, program};
 use drystone_engine::Program;
 use std::sync::Arc;
@@ -117,15 +119,6 @@ fn it_is_deleted_before_what_it_goes_with() {
     let steps = outcome.steps();
     let at = |step: &str| steps.iter().position(|found| found == step).unwrap();
     assert!(at("delete b") < at("delete a"), "{steps:?}");
-}
-
-#[test]
-fn a_failed_deletion_leaves_what_went_with_it_gone() {
-    let mut stack = stack();
-    stack.providers.get_mut("pkgA").unwrap().delete =
-        Some(Arc::new(|_| Err(drystone_engine::ProviderError::new("busy"))));
-    stack.destroy().failed("busy");
-    assert_eq!(stack.names(), ["shop-dev", "a"]);
 }
 
 #[test]
