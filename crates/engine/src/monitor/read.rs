@@ -82,6 +82,9 @@ impl Deployment {
             let record = old.record();
             !record.external && record.id != request.id
         });
+        if let Some(old) = &found.old {
+            self.refuse_out_of_turn(old, &new.record, replaces).map_err(|_| MonitorError::closing())?;
+        }
         {
             let mut world = self.world();
             world.decide(&urn, if replaces { Decision::Replace } else { Decision::Read });

@@ -327,6 +327,7 @@ impl Inventor {
                     self.convert(&mut spec.declarations[at], rng);
                 }
             }
+            92..96 => self.turn_round(spec, at, rng),
             _ => self.shift(spec, at, rng),
         }
         // An import that was done is usually taken out of the program.
@@ -392,6 +393,24 @@ impl Inventor {
             }
             other => other.clone(),
         };
+    }
+
+    /// Lets something that a declaration refers to depend on it instead.
+    fn turn_round(&self, spec: &mut Spec, at: usize, rng: &mut ChaCha8Rng) {
+        let mut declaration = spec.declarations[at].clone();
+        let needs: Vec<Key> =
+            declaration.references().into_iter().filter(|key| declaration.parent != Some(*key)).collect();
+        let Some(&turned) = pick(rng, &needs) else { return };
+        declaration.forget(turned);
+        let left = declaration.references();
+        let Some(to) = spec.declarations.iter().position(|other| other.key == turned) else { return };
+        // Nothing else that it refers to may stand behind its new place.
+        if spec.declarations[to..].iter().any(|other| left.contains(&other.key)) {
+            return;
+        }
+        spec.declarations.remove(at);
+        spec.declarations[to].depends_on.insert(declaration.key);
+        spec.declarations.insert(to, declaration);
     }
 
     /// Moves a declaration as far as what it refers to, and what refers to it, let it.

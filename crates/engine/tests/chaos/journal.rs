@@ -1,5 +1,6 @@
 //! A journal that replays and verifies every entry, and that can be lost.
 
+use crate::forgotten::rightly_forgotten;
 use async_trait::async_trait;
 use drystone_engine::{Journal, JournalError};
 use drystone_journal::{Entry, Kind, Replayer};
@@ -23,11 +24,13 @@ pub(crate) struct CheckedJournal {
 #[derive(Debug)]
 struct Inner {
     replayer: Replayer,
+    /// What the entries so far make of the base.
+    latest: Snapshot,
     rng: ChaCha8Rng,
     entries: usize,
     /// Operations that began and have not ended.
     begun: BTreeMap<i64, (OperationKind, Urn)>,
-    /// Ids of states that said, at any time, that the thing is left behind or goes with another.
+    /// Ids of things that may be left behind: their states said so at any time, or were rightly forgotten.
     retained: BTreeSet<String>,
     /// What the stack manages, by name and id.
     owned: BTreeSet<(Urn, String)>,
@@ -58,6 +61,7 @@ impl CheckedJournal {
         let owned = base.resources.iter().filter(|resource| !resource.external);
         let owned = owned.map(|resource| (resource.urn.clone(), resource.id.clone())).collect();
         let inner = Inner {
+            latest: base.clone(),
             replayer: Replayer::new(base),
             rng,
             entries: 0,
@@ -97,9 +101,9 @@ impl CheckedJournal {
     }
 }
 
-/// Whether the thing is not deleted by itself when the state goes.
+/// Whether the thing is not deleted when the state goes.
 fn left_behind(state: &Resource) -> bool {
-    state.retain_on_delete || !state.deleted_with.is_empty()
+    state.retain_on_delete
 }
 
 /// What became of a batch.
@@ -173,6 +177,8 @@ impl Inner {
         if !broken.is_empty() && self.wrongs.is_empty() {
             self.wrongs.push(format!("after entry {number} the snapshot is not sound: {broken:?}"));
         }
+        self.retained.extend(rightly_forgotten(&self.latest, &replayed.snapshot));
+        self.latest = replayed.snapshot;
     }
 }
 

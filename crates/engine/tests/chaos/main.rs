@@ -7,6 +7,7 @@
 
 mod check;
 mod figures;
+mod forgotten;
 mod invent;
 mod journal;
 mod program;

@@ -2,7 +2,8 @@
 
 use crate::harness::{P, ProgramResult, Stack, TestProvider, program, refresh_first, targets};
 use drystone_engine::{
-    Alias, AliasParent, Ending, Op, Operation, Program, ProviderError, Registered, Severity, Targets,
+    Alias, AliasParent, Ending, Op, Operation, Program, PropertyMap, ProviderError, ReadRequest, Registered,
+    Severity, Targets,
 };
 use drystone_model::{Resource, Urn};
 use std::sync::Arc;
@@ -584,6 +585,43 @@ fn an_edge_that_would_close_a_circle_with_what_is_left_is_refused_before_anythin
         stack.up(pair(true)).ok();
         assert_eq!(stack.resource("a").dependencies, [urn("b")]);
     }
+}
+
+/// The same, `a` only read.
+fn read_pair(turned: bool) -> Arc<dyn Program> {
+    program(move |p| async move {
+        let read = |dependencies: Vec<Urn>| {
+            p.monitor.read(ReadRequest {
+                type_token: "pkgA:m:T".to_owned(),
+                name: "a".to_owned(),
+                id: "there".to_owned(),
+                dependencies,
+                ..ReadRequest::default()
+            })
+        };
+        if turned {
+            let b = p.resource("pkgA:m:T", "b").register().await?;
+            read(vec![b.urn]).await?;
+        } else {
+            let a = read(Vec::new()).await?;
+            p.resource("pkgA:m:T", "b").depends_on(&a.urn).register().await?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_read_that_would_close_a_circle_with_what_is_left_is_refused() {
+    let mut stack = Stack::new();
+    stack.providers["pkgA"].cloud.lock().unwrap().insert("there".to_owned(), PropertyMap::new());
+    stack.up(read_pair(false)).ok();
+    stack.options.excludes = targets([&urn("b")]);
+    stack.preview(read_pair(true)).failed("which the run is not about, depends on it in the state");
+    stack.up(read_pair(true)).failed("which the run is not about, depends on it in the state");
+    assert_eq!(stack.resource("b").dependencies, [urn("a")]);
+    stack.options.excludes = Targets::default();
+    stack.up(read_pair(true)).ok();
+    assert_eq!(stack.resource("a").dependencies, [urn("b")]);
 }
 
 #[test]
