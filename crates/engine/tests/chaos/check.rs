@@ -322,6 +322,11 @@ fn essence_of(resource: &Resource) -> String {
         .map(|(key, urns)| (key, sorted(urns.as_deref().unwrap_or_default())))
         .filter(|(_, urns)| !urns.is_empty())
         .collect();
+    let mut outputs = shown(&resource.outputs);
+    if is_provider_type(&resource.type_token) {
+        // Another version changes nothing for the plugin, so that it is only written down with something else.
+        outputs.remove("version");
+    }
     without_ids(&format!(
         "{} custom={} external={} delete={} parent={} provider={provider:?} dependencies={:?} of properties={properties:?} \
          protect={} retain={} with={} replace with={:?} errors={:?} inputs={:?} outputs={:?}",
@@ -337,7 +342,7 @@ fn essence_of(resource: &Resource) -> String {
         sorted(&resource.replace_with),
         resource.init_errors,
         shown(&resource.inputs),
-        shown(&resource.outputs),
+        outputs,
     ))
 }
 
