@@ -205,6 +205,8 @@ impl Registering {
                 }
                 if let Some(before) = old.and_then(|old| old.state(&deployment.vault).ok()) {
                     self.new.outputs.clone_from(&before.outputs);
+                    // What it manages, if it is a provider, names it by that.
+                    self.new.record.id.clone_from(&before.record.id);
                 }
                 let known = deployment.skip_create(self.new.clone()).await?;
                 return Ok(Some(Settled { unknown: true, ..done(known) }));

@@ -1,6 +1,6 @@
 //! Deleting a stack, with and without its program.
 
-use crate::harness::{Outcome, P, Stack, TestProvider, program, targets};
+use crate::harness::{Outcome, P, Stack, TestProvider, program, refresh_first, targets};
 use drystone_engine::{Diff, MonitorError, Op, Operation, Options, Program, ProviderError, ReadRequest};
 use drystone_model::Urn;
 use std::sync::{Arc, Mutex};
@@ -542,4 +542,25 @@ fn old_halves_that_depend_on_each_other_go_in_order() {
     )
     .ok();
     assert!(stack.snapshot.resources.is_empty() && stack.providers["pkgA"].ids().is_empty());
+}
+
+#[test]
+fn what_a_provider_manages_goes_although_something_that_the_provider_needs_is_gone() {
+    let program = || {
+        program(|p| async move {
+            let a = p.resource("pkgA:m:T", "a").input("config", "x").register().await?;
+            let provider = p.resource("pulumi:providers:pkgB", "own").input_from("config", &a, "config");
+            let provider = provider.register().await?;
+            p.resource("pkgB:m:T", "b").provider(&provider).register().await?;
+            Ok(())
+        })
+    };
+    let mut stack = Stack::new();
+    stack.up(program()).ok();
+    stack.calls("pkgB");
+    stack.providers["pkgA"].cloud.lock().unwrap().clear();
+    stack.options = refresh_first();
+    stack.destroy_with(program()).ok();
+    assert!(stack.snapshot.resources.is_empty());
+    assert!(stack.effects("pkgB").contains(&"delete b".to_owned()));
 }
