@@ -66,7 +66,7 @@ impl Schedule {
     /// What can go side by side, dependents before what they depend on.
     pub(crate) fn layers(&self) -> Vec<Vec<usize>> {
         let mut depth = vec![0usize; self.needs.len()];
-        // From what goes first to what goes last: everything is deeper than what it needs.
+        // From what goes last to what goes first: everything is deeper than what it needs.
         let turns: Vec<usize> = self.turns().collect();
         for &at in turns.iter().rev() {
             depth[at] = self.needs[at].iter().map(|&need| depth[need] + 1).max().unwrap_or(0);

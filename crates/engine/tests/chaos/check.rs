@@ -146,7 +146,9 @@ impl Outcome {
         let answers = self.answers.iter();
         let texts = answers.map(|answer| {
             let Registered { urn, properties, result, unknown, .. } = answer;
-            without_ids(&format!("{urn} {result:?} unknown={unknown} {:?}", shown(properties)))
+            let mut properties = shown(properties);
+            leave_version_out(urn, &mut properties);
+            without_ids(&format!("{urn} {result:?} unknown={unknown} {properties:?}"))
         });
         texts.collect()
     }
@@ -323,10 +325,7 @@ fn essence_of(resource: &Resource) -> String {
         .filter(|(_, urns)| !urns.is_empty())
         .collect();
     let mut outputs = shown(&resource.outputs);
-    if is_provider_type(&resource.type_token) {
-        // Another version changes nothing for the plugin, so that it is only written down with something else.
-        outputs.remove("version");
-    }
+    leave_version_out(&resource.urn, &mut outputs);
     without_ids(&format!(
         "{} custom={} external={} delete={} parent={} provider={provider:?} dependencies={:?} of properties={properties:?} \
          protect={} retain={} with={} replace with={:?} errors={:?} inputs={:?} outputs={:?}",
@@ -344,6 +343,13 @@ fn essence_of(resource: &Resource) -> String {
         shown(&resource.inputs),
         outputs,
     ))
+}
+
+/// Another version of a provider changes nothing for its plugin, so that outputs follow only with something else.
+fn leave_version_out(urn: &Urn, outputs: &mut BTreeMap<String, Value>) {
+    if is_provider_type(urn.type_token()) {
+        outputs.remove("version");
+    }
 }
 
 /// What properties hold. Whether it is secret may depend on when it was last written, and is checked elsewhere.
