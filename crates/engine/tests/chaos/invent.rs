@@ -7,7 +7,7 @@ use drystone_model::{Urn, Value};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-const PACKAGES: [&str; 2] = ["pkgA", "pkgB"];
+pub(crate) const PACKAGES: [&str; 2] = ["pkgA", "pkgB"];
 const KINDS: usize = 3;
 const KEYS: [&str; 3] = ["k0", "k1", "k2"];
 const HOOKS: [HookMoment; 7] = [

@@ -1,12 +1,13 @@
 //! Programs as data, so that they can be made up, changed and run again.
 
+use crate::invent::PACKAGES;
 use crate::provider::REFUSAL;
 use crate::world::Session;
 use async_trait::async_trait;
 use drystone_engine::{
     Alias, ErrorHook, Failed, Hook, HookCall, HookMoment, HookRegistration, Monitor, MonitorError,
-    PackageSource, Program, ProgramError, PropertyMap, ReadRequest, RegisterRequest, Registered,
-    ResourceOptions,
+    PackageDescriptor, PackageSource, Program, ProgramError, PropertyMap, ReadRequest, RegisterRequest,
+    Registered, ResourceOptions,
 };
 use drystone_model::{Computed, Output, ROOT_STACK_TYPE, Urn, Value};
 use futures::FutureExt;
@@ -208,6 +209,9 @@ impl Program for Running {
             HookRegistration { hook: Arc::clone(&hook) as _, on_dry_run: false, ignore_errors: false };
         monitor.add_hook(HOOK.to_owned(), registration).map_err(fail)?;
         monitor.add_error_hook(HOOK.to_owned(), hook).map_err(fail)?;
+        // As languages do. Where nobody says, the plugin of the state is taken, so that it matters how far a run came.
+        let needed = PACKAGES.map(|name| PackageDescriptor { name: name.to_owned(), ..Default::default() });
+        monitor.require_packages(needed.to_vec()).map_err(fail)?;
         let root = monitor.register(request(ROOT_STACK_TYPE, "shop-dev")).await.map_err(fail)?.urn;
         let mut answers: BTreeMap<Key, Answer> = BTreeMap::new();
         for declaration in &self.spec.declarations {
