@@ -24,6 +24,7 @@ mod vault;
 mod world;
 
 pub use contract::*;
+pub use generate::diff::object_diff;
 pub use lifecycle::run;
 pub use op::Op;
 pub use plan::{GoalPlan, MoreOfGoal, Plan, PlanDiff, PlanError, ResourcePlan};

@@ -146,7 +146,8 @@ fn top_level_changes(old: &PropertyMap, new: &PropertyMap) -> Vec<String> {
 }
 
 /// Every difference between two objects by its path.
-pub(crate) fn object_diff(old: &PropertyMap, new: &PropertyMap) -> BTreeMap<String, PropertyDiff> {
+#[must_use]
+pub fn object_diff(old: &PropertyMap, new: &PropertyMap) -> BTreeMap<String, PropertyDiff> {
     let mut found = BTreeMap::new();
     diff_members("", old, new, &mut found);
     found
