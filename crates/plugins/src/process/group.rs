@@ -97,6 +97,20 @@ impl Group {
         }
     }
 
+    /// Interrupts the group, and kills what is left of it when the process has ended or the grace is over. Nothing of
+    /// it stays, not even what ignores interrupts.
+    pub async fn end(&self, grace: Duration) -> Exit {
+        self.signal(Signal::Interrupt);
+        let exit = tokio::time::timeout(grace, self.exited()).await;
+        // A group keeps its number for as long as anybody is in it, and an empty one has only just given it up: numbers
+        // come round again much later.
+        send(self.id, Signal::Kill);
+        match exit {
+            Ok(exit) => exit,
+            Err(_) => self.exited().await,
+        }
+    }
+
     /// Kills the group at once.
     pub fn kill(&self) {
         self.signal(Signal::Kill);
