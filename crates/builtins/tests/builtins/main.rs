@@ -1,0 +1,14 @@
+//! The package `drystone`: each resource through the provider's methods, and whole lives through the engine.
+
+#![allow(clippy::unwrap_used)]
+
+mod archive;
+mod check;
+mod command;
+mod harness;
+mod http;
+mod lifecycle;
+mod local;
+mod random;
+mod reference;
+mod time;
