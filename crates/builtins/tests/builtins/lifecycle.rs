@@ -110,7 +110,7 @@ fn random_values() {
     assert_ne!(stack.resource("pet").id, pet);
     assert_eq!(stack.destroy().ok().len(), 2);
     let import = json!([{ "type": "random:RandomPassword", "name": "p", "import": "Hush1~hush", "inputs":
-        { "length": 10, "overrideSpecial": "~" } }]);
+        { "length": 10 } }]);
     assert_eq!(stack.up(&import).ok(), ["import p"]);
     assert!(!stack.resource("p").outputs.text().contains("Hush1~hush"));
 }
