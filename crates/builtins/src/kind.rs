@@ -14,6 +14,11 @@ pub(crate) type Answer<T> = Result<T, ProviderError>;
 /// A kind of resource. Types, required inputs and which change replaces are said by the schema; the rest is here.
 #[async_trait]
 pub(crate) trait Kind: Send + Sync {
+    /// Inputs that the id is made of, which is never secret.
+    fn named_by(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Looks for what the schema cannot say of inputs.
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         let _ = (inputs, failures);

@@ -99,7 +99,14 @@ impl Provider for Builtins {
         let properties = check(shape, &arguments.new_inputs, &mut failures);
         // Rules of a resource rely on the types.
         if failures.0.is_empty() {
-            kind.check(&Fields::new(&properties), &mut failures);
+            let inputs = Fields::new(&properties);
+            for name in kind.named_by().iter().filter(|name| inputs.is_secret(name)) {
+                failures.add(
+                    name,
+                    format!("`{name}` is part of the id, which is shown everywhere: it cannot be secret"),
+                );
+            }
+            kind.check(&inputs, &mut failures);
         }
         Ok(Checked { properties, failures: failures.0 })
     }

@@ -137,6 +137,10 @@ async fn import(name: &str, path: PathBuf) -> Answer<(PropertyMap, String)> {
 
 #[async_trait]
 impl Kind for File {
+    fn named_by(&self) -> &'static [&'static str] {
+        &["outputPath"]
+    }
+
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         check(inputs, failures);
     }

@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::kind::Answer;
 use crate::world::World;
 use drystone_engine::{ProviderError, Severity};
-use drystone_model::Urn;
+use drystone_model::{SECRET_MASK, Urn};
 use drystone_plugins::process::{Exit, Group, STOP_GRACE, Stream};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ const DRAINING: Duration = Duration::from_secs(2);
 const SHOWN_OUTPUT: usize = 4 << 10;
 
 /// Inputs from which a secret may come out again.
-const REVEALING: [&str; 6] = ["create", "update", "delete", "command", "environment", "stdin"];
+const REVEALING: [&str; 7] = ["create", "update", "delete", "command", "environment", "interpreter", "stdin"];
 
 /// A command and everything around it.
 #[derive(Debug)]
@@ -117,10 +117,8 @@ impl Order {
             None => Group::spawn(process),
         };
         let (group, stdout, stderr) = started.map_err(|error| {
-            ProviderError::new(format!(
-                "the command's interpreter `{}` does not start: {error}",
-                self.interpreter[0]
-            ))
+            let interpreter = if self.hidden { SECRET_MASK } else { &self.interpreter[0] };
+            ProviderError::new(format!("the command's interpreter `{interpreter}` does not start: {error}"))
         })?;
         let (out, err) = (Collected::default(), Collected::default());
         let exit = {

@@ -57,6 +57,10 @@ fn remove(path: &Path, contents: bool) -> io::Result<()> {
 
 #[async_trait]
 impl Kind for Directory {
+    fn named_by(&self) -> &'static [&'static str] {
+        &["path"]
+    }
+
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         Permission::check(inputs, PERMISSION, failures);
         if inputs.text("path").is_some_and(str::is_empty) {

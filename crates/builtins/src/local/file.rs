@@ -164,6 +164,10 @@ fn seen_inputs(mut inputs: PropertyMap, known: &Fields, there: &There) -> Proper
 
 #[async_trait]
 impl Kind for File {
+    fn named_by(&self) -> &'static [&'static str] {
+        &["filename"]
+    }
+
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         let given: Vec<&str> = CONTENTS.into_iter().filter(|key| inputs.is_given(key)).collect();
         if given.len() != 1 {

@@ -31,6 +31,10 @@ fn is_word(text: &str) -> bool {
 
 #[async_trait]
 impl Kind for Pet {
+    fn named_by(&self) -> &'static [&'static str] {
+        &["prefix"]
+    }
+
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         check_count(inputs, "length", 1, 64, failures);
     }

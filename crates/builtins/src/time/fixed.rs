@@ -14,6 +14,10 @@ pub(crate) struct Static;
 
 #[async_trait]
 impl Kind for Static {
+    fn named_by(&self) -> &'static [&'static str] {
+        &["rfc3339"]
+    }
+
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         moment::check(inputs, "rfc3339", failures);
     }

@@ -44,6 +44,10 @@ fn outputs(base: Timestamp, text: &str, amounts: [i64; 6]) -> Answer<PropertyMap
 
 #[async_trait]
 impl Kind for Offset {
+    fn named_by(&self) -> &'static [&'static str] {
+        &["baseRfc3339"]
+    }
+
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         moment::check(inputs, "baseRfc3339", failures);
         if !KEYS.iter().any(|key| inputs.is_given(key)) {

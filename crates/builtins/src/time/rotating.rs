@@ -38,6 +38,10 @@ fn outputs(base: Timestamp, text: &str, inputs: &Fields) -> Answer<PropertyMap> 
 
 #[async_trait]
 impl Kind for Rotating {
+    fn named_by(&self) -> &'static [&'static str] {
+        &["rfc3339"]
+    }
+
     fn check(&self, inputs: &Fields, failures: &mut Failures) {
         moment::check(inputs, "rfc3339", failures);
         moment::check(inputs, END, failures);

@@ -114,7 +114,6 @@ fn s17_messages_repeat_no_values() {
     for (kind, inputs) in [
         ("random:RandomString", json!({ "length": { "secret": "hush-hush" } })),
         ("command:Command", json!({ "logging": { "secret": "hush-hush" } })),
-        ("time:Static", json!({ "rfc3339": { "secret": "hush-hush" } })),
         ("http:Request", json!({ "url": { "secret": "hush-hush" } })),
         ("local:File", json!({ "filename": "a", "contentBase64": { "secret": "hush-hush%" } })),
     ] {
@@ -154,4 +153,22 @@ fn the_provider_takes_no_configuration() {
     assert!(checked.failures.is_empty());
     let checked = bench.run(bench.provider.check_config(config(json!({ "region": "eu" })))).unwrap();
     assert_eq!(checked.failures.len(), 1);
+}
+
+#[test]
+fn s17_what_becomes_the_id_cannot_be_secret() {
+    let bench = Bench::new();
+    let hidden = json!({ "secret": "2020-02-12T06:36:13Z" });
+    for (kind, inputs) in [
+        ("local:File", json!({ "filename": hidden, "content": "" })),
+        ("local:Directory", json!({ "path": hidden })),
+        ("archive:File", json!({ "type": "zip", "outputPath": hidden, "sources": [] })),
+        ("random:Pet", json!({ "prefix": hidden })),
+        ("time:Static", json!({ "rfc3339": hidden })),
+        ("time:Rotating", json!({ "rfc3339": hidden, "rotationDays": 1 })),
+        ("time:Offset", json!({ "baseRfc3339": hidden, "offsetDays": 1 })),
+    ] {
+        let failures = bench.failures(kind, &inputs);
+        assert!(failures.len() == 1 && failures[0].ends_with("it cannot be secret"), "{kind}: {failures:#?}");
+    }
 }

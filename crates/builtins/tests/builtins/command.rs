@@ -111,6 +111,9 @@ fn s17_what_a_command_with_secrets_prints_is_secret() {
         let error = bench.try_create("command:Command", "x", &program).unwrap_err();
         assert!(!error.message.contains("hush") && error.message.contains("not shown"), "{error}");
     }
+    let shell = json!({ "create": "x", "interpreter": [{ "secret": "/hush-hush" }] });
+    let error = bench.try_create("command:Command", "x", &shell).unwrap_err();
+    assert!(!error.message.contains("hush"), "{error}");
     // What was printed before stays secret for the commands that are told of it.
     let thing = bench.create("command:Command", &json!({ "create": { "secret": "echo hush-hush" } }));
     let told = bench.update(&thing, &json!({ "create": "echo $PULUMI_COMMAND_STDOUT" }));

@@ -45,6 +45,23 @@ fn every_resource_of_the_schema_is_served() {
     }
 }
 
+#[test]
+#[ignore = "needs the stock Pulumi CLI: run by cargo xtask test"]
+fn the_stock_cli_takes_the_schema() {
+    let pulumi = std::env::var_os("DRYSTONE_PEER_PULUMI").expect("DRYSTONE_PEER_PULUMI is not set");
+    let bench = Bench::new();
+    std::fs::write(bench.path("schema.json"), schema().to_string()).unwrap();
+    let mut check = std::process::Command::new(pulumi);
+    check.args(["schema", "check", "schema.json"]).current_dir(bench.folder.path());
+    let checked = check
+        .env("PULUMI_HOME", bench.folder.path())
+        .env("PULUMI_SKIP_UPDATE_CHECK", "true")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&checked.stderr) + String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success() && !told.contains("warning"), "{told}");
+}
+
 fn references(json: &Json) -> Vec<&str> {
     match json {
         Json::Object(members) => {
