@@ -7,7 +7,11 @@ use std::collections::BTreeMap;
 
 /// Differences by property path.
 #[derive(Debug, Default)]
-pub(crate) struct Differences(BTreeMap<String, PropertyDiff>);
+pub(crate) struct Differences {
+    found: BTreeMap<String, PropertyDiff>,
+    /// Property paths whose changes are ignored.
+    ignored: Vec<String>,
+}
 
 impl Differences {
     /// The differences between inputs, defaults filled in on both sides: what a newer schema adds is no change. That
@@ -22,32 +26,34 @@ impl Differences {
             let replaces = shape.inputs.get(top_level(path)).is_some_and(|property| property.replaces);
             change.kind = if replaces { change.kind.to_replace() } else { change.kind };
         }
-        Self(found)
+        Self { found, ignored: ignored.to_vec() }
     }
 
     /// The names of the inputs that differ.
     pub(crate) fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = self.0.keys().map(|path| top_level(path).to_owned()).collect();
+        let mut keys: Vec<String> = self.found.keys().map(|path| top_level(path).to_owned()).collect();
         keys.dedup();
         keys
     }
 
     /// Whether an input or something inside of it differs.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.keys().any(|path| top_level(path) == key)
+        self.found.keys().any(|path| top_level(path) == key)
     }
 
-    /// Adds a difference between what there is and what is wanted, beyond the inputs.
+    /// Adds a difference between what there is and what is wanted, beyond the inputs, unless it is ignored.
     pub(crate) fn note(&mut self, path: &str, kind: DiffKind) {
-        self.0.entry(path.to_owned()).or_insert(PropertyDiff { kind, input_diff: false });
+        if !self.ignored.iter().any(|ignored| is_within(path, ignored)) {
+            self.found.entry(path.to_owned()).or_insert(PropertyDiff { kind, input_diff: false });
+        }
     }
 
     pub(crate) fn into_diff(self) -> Diff {
-        if self.0.is_empty() {
+        if self.found.is_empty() {
             return Diff::none();
         }
         let mut replace_keys: Vec<String> = Vec::new();
-        for (path, _) in self.0.iter().filter(|(_, change)| change.kind.is_replace()) {
+        for (path, _) in self.found.iter().filter(|(_, change)| change.kind.is_replace()) {
             replace_keys.push(top_level(path).to_owned());
         }
         replace_keys.dedup();
@@ -55,7 +61,7 @@ impl Differences {
             changes: DiffChanges::Some,
             replace_keys,
             changed_keys: self.keys(),
-            detailed: Some(self.0),
+            detailed: Some(self.found),
             ..Diff::default()
         }
     }
@@ -80,5 +86,6 @@ fn top_level(path: &str) -> &str {
 
 /// Whether a path is another one or inside of it.
 fn is_within(path: &str, outer: &str) -> bool {
-    path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    outer == "*"
+        || path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }

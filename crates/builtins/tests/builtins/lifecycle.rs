@@ -238,3 +238,22 @@ fn wrong_inputs_stop_a_program_before_anything_is_made() {
     stack.up(&program).failed("did you mean `content`?");
     assert!(!stack.path("a").exists());
 }
+
+#[test]
+fn changes_that_are_ignored_stay_so_even_where_the_inputs_do_not_show_them() {
+    let mut stack = Stack::new();
+    let program = |ignored: Json| {
+        json!([
+            { "type": "local:File", "name": "copy", "ignoreChanges": ignored, "inputs": { "filename": "copy", "source": "source" } },
+            { "type": "archive:File", "name": "zip", "ignoreChanges": ignored,
+              "inputs": { "type": "zip", "outputPath": "a.zip", "sourceFile": "source" } },
+        ])
+    };
+    fs::write(stack.path("source"), "one").unwrap();
+    assert_eq!(stack.up(&program(json!([]))).ok(), ["create copy", "create zip"]);
+    fs::write(stack.path("source"), "two").unwrap();
+    assert_eq!(stack.up(&program(json!(["source", "sourceFile"]))).ok(), NOTHING);
+    assert_eq!(stack.up(&program(json!(["*"]))).ok(), NOTHING);
+    assert_eq!(fs::read_to_string(stack.path("copy")).unwrap(), "one");
+    assert_eq!(stack.up(&program(json!([]))).ok(), ["update copy", "update zip"]);
+}

@@ -63,7 +63,8 @@ impl Stack {
         self.folder.path().join(name)
     }
 
-    /// Runs a program: a list of resources with `type`, `name`, and perhaps `inputs`, `import` and `replaceOnChanges`.
+    /// Runs a program: a list of resources with `type`, `name`, and perhaps `inputs`, `import`,
+    /// `ignoreChanges` and `replaceOnChanges`.
     pub(crate) fn up(&mut self, program: &Json) -> Outcome {
         self.operate(Operation::Update, false, Some(program))
     }
@@ -162,9 +163,12 @@ impl Program for Listed {
                 ..RegisterRequest::default()
             };
             request.options.import_id = text("import");
-            let forced = resource["replaceOnChanges"].as_array().into_iter().flatten();
-            request.options.replace_on_changes =
-                forced.map(|path| path.as_str().unwrap().to_owned()).collect();
+            let paths = |key: &str| -> Vec<String> {
+                let paths = resource[key].as_array().into_iter().flatten();
+                paths.map(|path| path.as_str().unwrap().to_owned()).collect()
+            };
+            request.options.ignore_changes = paths("ignoreChanges");
+            request.options.replace_on_changes = paths("replaceOnChanges");
             monitor.register(request).await.map_err(failed)?;
         }
         Ok(())
