@@ -30,7 +30,7 @@ pub fn reference() -> String {
             line(&mut text, &format!("\n## {module}"));
         }
         line(&mut text, &format!("\n### `{token}`\n"));
-        line(&mut text, if resource { "A resource. " } else { "A function. " }.trim_end());
+        line(&mut text, if resource { "A resource." } else { "A function." });
         line(&mut text, &format!("\n{}", entry["description"].as_str().unwrap_or_default()));
         if resource {
             let inputs = &entry["inputProperties"];

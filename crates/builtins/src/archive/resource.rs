@@ -170,8 +170,9 @@ impl Kind for File {
     }
 
     async fn read(&self, world: &World, subject: &Subject, known: Known) -> Answer<Option<Seen>> {
-        let is_import = known.is_import();
         let mut inputs = known.inputs;
+        // What is imported, or only read by the program, has no inputs that could be kept.
+        let bare = !SOURCES.iter().any(|key| inputs.contains_key(*key));
         inputs.entry("outputPath".to_owned()).or_insert_with(|| Value::from(subject.id.as_str()));
         let (name, path) = place(world, &Fields::new(&inputs))?;
         let looked = path.clone();
@@ -183,7 +184,7 @@ impl Kind for File {
             true => old.text("sourceSha256").unwrap_or_default().to_owned(),
             false => String::new(),
         };
-        if is_import {
+        if bare {
             (inputs, packed) = import(&name, path).await?;
         }
         outputs.insert("sourceSha256".to_owned(), Value::String(packed));

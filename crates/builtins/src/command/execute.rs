@@ -78,6 +78,13 @@ impl Order {
         }
     }
 
+    /// Neither shows what it prints nor repeats it in errors, unless the program asks for it: arguments of functions do
+    /// not tell whether they are secret.
+    pub(super) fn quiet(mut self) -> Self {
+        self.hidden |= self.shown.is_empty();
+        self
+    }
+
     /// Lets it know what the command before it printed, as far as a variable holds that.
     pub(super) fn with_previous(mut self, outputs: &Fields) -> Self {
         for (variable, key) in [("PULUMI_COMMAND_STDOUT", "stdout"), ("PULUMI_COMMAND_STDERR", "stderr")] {
@@ -158,7 +165,9 @@ impl Order {
     fn failure(&self, exit: Exit, printed: &Printed) -> ProviderError {
         let told = if printed.stderr.is_empty() { &printed.stdout } else { &printed.stderr };
         let told = match () {
-            () if self.hidden => "\nwhat it printed is not shown, because its inputs are secret".to_owned(),
+            () if self.hidden => {
+                "\nwhat it printed is not shown, because its inputs may be secret".to_owned()
+            }
             () if told.is_empty() => String::new(),
             () => format!(":\n{}", tail(told)),
         };

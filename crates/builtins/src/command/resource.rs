@@ -121,6 +121,9 @@ pub(crate) async fn run(world: &World, inputs: &Fields, failures: &mut Failures)
     let Some(command) = inputs.text("command").filter(|_| failures.0.is_empty()) else {
         return Ok(Made::default());
     };
-    let outputs = carry_out(world, Order::new(Urn::default(), command, inputs, None)).await?;
+    let order = Order::new(Urn::default(), command, inputs, None);
+    let hidden = order.hidden;
+    let Printed { stdout, stderr } = order.quiet().run(world).await?;
+    let outputs = outputs(&stdout, &stderr, hidden);
     Ok(Made { id: String::new(), outputs })
 }

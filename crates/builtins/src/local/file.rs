@@ -206,19 +206,19 @@ impl Kind for File {
     }
 
     async fn read(&self, world: &World, subject: &Subject, known: Known) -> Answer<Option<Seen>> {
-        let import = known.is_import();
         let mut inputs = known.inputs;
         inputs.entry("filename".to_owned()).or_insert_with(|| Value::from(subject.id.as_str()));
         let fields = Fields::new(&inputs);
         let name = filename(&fields)?.to_owned();
         let path = resolve(world.directory(), &name)?;
-        let unchanged = Fields::new(&known.outputs).text("contentSha256").map(str::to_owned);
+        // What is imported, or only read by the program, has no inputs that could be kept.
+        let bare = !CONTENTS.iter().any(|key| fields.is_given(key));
+        let unchanged =
+            Fields::new(&known.outputs).text("contentSha256").filter(|_| !bare).map(str::to_owned);
         let looked = off_thread(move || look(&path, unchanged.as_deref())).await?;
         let Some(there) = looked.map_err(|error| failed("read", &name, &error))? else { return Ok(None) };
-        if import && there.content.is_none() {
-            return Err(ProviderError::new(format!(
-                "`{name}` is too large to be imported: more than 16 MiB"
-            )));
+        if bare && there.content.is_none() {
+            return Err(ProviderError::new(format!("`{name}` is too large to be read: more than 16 MiB")));
         }
         let outputs = outputs(&there.digests, &fields);
         let inputs = seen_inputs(inputs, &fields, &there);

@@ -46,7 +46,7 @@ pub(super) const ANIMALS: &[&str] = &[
     "drake", "duck", "eagle", "earwig", "eel", "egret", "eland", "elephant", "elk", "emu", "ermine", "falcon",
     "fawn", "ferret", "finch", "firefly", "flamingo", "flounder", "fly", "foal", "fowl", "fox", "frog",
     "gannet", "gar", "gazelle", "gecko", "gelding", "gibbon", "giraffe", "glider", "gnat", "gnu", "goat",
-    "goblin", "goldfish", "goose", "gopher", "gorilla", "goshawk", "grebe", "grouse", "gull", "guppy",
+    "goldfish", "goose", "gopher", "gorilla", "goshawk", "grebe", "grouse", "gull", "guppy",
     "haddock", "halibut", "hamster", "hare", "hawk", "hedgehog", "hen", "heron", "herring", "hippo", "hornet",
     "horse", "hound", "husky", "hyena", "ibex", "ibis", "iguana", "impala", "jackal", "jackdaw", "jaguar",
     "jay", "jennet", "kangaroo", "kestrel", "kid", "killdeer", "kingfisher", "kite", "kitten", "kiwi",

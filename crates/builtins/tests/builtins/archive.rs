@@ -195,6 +195,8 @@ fn archives_of_texts_are_imported() {
         let made = bench.try_create(KIND, name, &inputs).unwrap();
         let imported = bench.import(KIND, name);
         assert_eq!(imported.outputs, made.outputs, "{name}");
+        let read = Thing { inputs: drystone_engine::PropertyMap::new(), ..imported };
+        assert_eq!(bench.read(&read).unwrap().outputs, made.outputs, "{name}");
     }
     // One that another tool packed is not packed anew.
     let mut foreign = std::process::Command::new("tar");

@@ -239,9 +239,23 @@ fn the_function_runs_a_command() {
         bench.invoke("drystone:command:run", &json!({ "command": { "secret": "echo hush" } })).unwrap();
     assert!(hidden.properties["stdout"].is_secret() && hidden.properties["command"].is_secret());
     let failed = bench.invoke("drystone:command:run", &json!({ "command": "exit 2" })).unwrap_err();
-    assert_eq!(failed.message, "the command ended with exit code 2");
+    assert!(failed.message.starts_with("the command ended with exit code 2\n"), "{failed}");
     let unknown = bench.invoke("drystone:command:run", &json!({ "command": { "unknown": true } })).unwrap();
     assert!(unknown.unknown);
+}
+
+#[test]
+fn s17_the_function_shows_nothing_unless_it_is_asked_to() {
+    let bench = Bench::new();
+    let run = |logging: serde_json::Value| {
+        let arguments = json!({ "command": "echo hush; echo hush >&2; exit 1", "logging": logging });
+        bench.invoke("drystone:command:run", &arguments).unwrap_err().message
+    };
+    let told = run(serde_json::Value::Null);
+    assert!(!told.contains("hush"), "{told}");
+    assert!(bench.log.lock().unwrap().is_empty());
+    assert_eq!(run(json!("stderr")), "the command ended with exit code 1:\nhush");
+    assert_eq!(*bench.log.lock().unwrap(), ["hush\n"]);
 }
 
 #[test]

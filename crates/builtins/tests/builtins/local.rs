@@ -135,6 +135,10 @@ fn files_and_folders_are_imported_by_their_paths() {
     assert_eq!(bench.import("local:File", "a").text("content"), "text");
     assert_eq!(bench.import("local:File", "b").text("contentBase64"), "/w==");
     assert!(bench.try_import("local:File", "gone").unwrap().is_none());
+    // A program that only reads it has no inputs for it, then or later.
+    let mut read = bench.import("local:File", "a");
+    read.inputs.clear();
+    assert_eq!(bench.read(&read).unwrap().outputs, read.outputs);
     fs::create_dir(bench.path("d")).unwrap();
     let folder = bench.import("local:Directory", "d");
     bench.delete(&folder);
