@@ -72,6 +72,9 @@ pub(super) async fn project_plugins(context: &Context, exact: bool, reinstall: b
     for package in required.map_err(|error| told(&error))?.packages {
         // What names no version takes any that is installed.
         let Some(kind) = Kind::of(&package.kind).filter(|_| !package.version.is_empty()) else { continue };
+        if package.name == drystone_builtins::PACKAGE && package.server.is_empty() {
+            continue;
+        }
         let version = read_version(&package.version)?;
         let source = match package.server {
             server if server.is_empty() => Source::Released,

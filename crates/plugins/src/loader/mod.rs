@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use drystone_engine::{PackageDescriptor, Parameterization, ParameterizeArguments, Provider, ProviderError};
 use mappings::Mappings;
 use rpc::{loader_server::Loader, mapper_server::Mapper};
+use std::sync::Arc;
 use tonic::{Request, Response, Status};
 
 /// The ecosystem that mappings are from when nobody says.
@@ -23,6 +24,12 @@ pub trait Packages: Send + Sync {
     /// The provider of a package, started but neither parameterised nor configured. A name that is a path is where it
     /// is.
     async fn provider(&self, package: &PackageDescriptor) -> Result<GrpcProvider, ProviderError>;
+
+    /// The provider of a package that needs no plugin.
+    fn in_process(&self, package: &PackageDescriptor) -> Option<Arc<dyn Provider>> {
+        let _ = package;
+        None
+    }
 
     /// Where providers are looked for.
     fn search(&self) -> &Search;
@@ -61,6 +68,9 @@ impl Schemas {
             return Ok(monitor.schema(package).await?);
         }
         let packages = self.endpoint.packages().ok_or_else(Refusal::nobody)?;
+        if let Some(provider) = packages.in_process(package) {
+            return Ok(provider.schema(None).await?);
+        }
         let provider = started(packages.as_ref(), package).await?;
         Ok(provider.schema(package.parameterization.clone()).await?)
     }

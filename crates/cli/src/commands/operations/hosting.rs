@@ -6,9 +6,10 @@ use crate::commands::identity::PULUMI_VERSION;
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome, chain};
 use async_trait::async_trait;
+use drystone_builtins::{Builtins, PACKAGE};
 use drystone_engine::{
     Cancellation, Diagnostic, Event, EventSink, PackageDescriptor, Plugins, Provider, ProviderError, RunInfo,
-    Severity, ViewPublisher,
+    Severity, SystemSurroundings, ViewPublisher,
 };
 use drystone_model::Urn;
 use drystone_plugins::languages::{
@@ -18,7 +19,7 @@ use drystone_plugins::loader::{Packages, USUAL_ECOSYSTEM};
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Deadlines, Line, Stream};
 use drystone_plugins::provider::{GRACE, GrpcProvider, ProviderOptions, stopped_for_good};
-use drystone_plugins::search::{Kind, Search, Wanted, tolerant_version};
+use drystone_plugins::search::{Kind, Search, SearchError, Wanted, tolerant_version};
 use drystone_plugins::trace::CallLog;
 use drystone_workspace::Environment;
 use drystone_workspace::project::Project;
@@ -71,6 +72,7 @@ impl Hosting {
             let hint = error.hint();
             hinted(chain(error), hint)
         })?;
+        let builtins = builtins(&place, events);
         let project = info.project.clone();
         let server = serve(&environment, info, &place, events).await?;
         let mut host = PluginHost::new(
@@ -88,6 +90,7 @@ impl Hosting {
         }
         let hosted = Arc::new(Hosted {
             host,
+            builtins,
             search,
             endpoint: server.endpoint().clone(),
             ecosystem: ecosystem.to_owned(),
@@ -221,9 +224,20 @@ fn path_of(name: &str) -> Option<&Path> {
     is_path.then(|| Path::new(name))
 }
 
+/// The package that needs no plugin.
+fn builtins(place: &ProgramPlace, events: &Arc<dyn EventSink>) -> Arc<Builtins> {
+    let events = Arc::clone(events);
+    Arc::new(Builtins::new(drystone_builtins::Settings {
+        directory: place.directory.clone(),
+        surroundings: Arc::new(SystemSurroundings),
+        log: Arc::new(move |urn, severity, message| tell(&events, urn.clone(), severity, message)),
+    }))
+}
+
 /// Starts providers.
 struct Hosted {
     host: PluginHost,
+    builtins: Arc<Builtins>,
     search: Search,
     environment: Arc<Environment>,
     endpoint: Endpoint,
@@ -244,7 +258,10 @@ impl Plugins for Hosted {
     }
 
     async fn load(&self, package: &PackageDescriptor) -> Result<Arc<dyn Provider>, ProviderError> {
-        Ok(Arc::new(self.provider(package).await?))
+        match self.in_process(package) {
+            Some(provider) => Ok(provider),
+            None => Ok(Arc::new(self.provider(package).await?)),
+        }
     }
 }
 
@@ -256,6 +273,14 @@ impl Packages for Hosted {
 
     fn ecosystem(&self) -> &str {
         &self.ecosystem
+    }
+
+    /// A plugin of the same name that is attached to, installed or on the PATH goes first.
+    fn in_process(&self, package: &PackageDescriptor) -> Option<Arc<dyn Provider>> {
+        let wanted = Wanted { kind: Kind::Resource, name: PACKAGE.to_owned(), version: None };
+        let ours =
+            package.name == PACKAGE && matches!(self.search.find(&wanted), Err(SearchError::Missing(_)));
+        ours.then(|| Arc::clone(&self.builtins) as Arc<dyn Provider>)
     }
 
     async fn provider(&self, package: &PackageDescriptor) -> Result<GrpcProvider, ProviderError> {
