@@ -16,4 +16,4 @@ mod yaml;
 pub use environment::{Environment, NoHome};
 pub use file::{FileError, write_private};
 pub use value::Value;
-pub use yaml::Location;
+pub use yaml::{Location, plain_scalar};

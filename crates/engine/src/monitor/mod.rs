@@ -219,7 +219,13 @@ impl ResourceMonitor for Gate {
     }
 
     async fn schema(&self, package: &PackageDescriptor) -> Result<String, MonitorError> {
-        let fail = |error: crate::ProviderError| MonitorError::new(error.message);
+        let fail = |error: crate::ProviderError| MonitorError {
+            kind: match error.kind {
+                crate::ProviderErrorKind::Unimplemented => crate::MonitorErrorKind::Unimplemented,
+                _ => crate::MonitorErrorKind::Invalid,
+            },
+            message: error.message,
+        };
         let provider = self.0.registry.load(package).await.map_err(fail)?;
         provider.schema(package.parameterization.clone()).await.map_err(fail)
     }

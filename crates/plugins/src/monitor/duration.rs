@@ -1,7 +1,8 @@
 //! Durations as programs write them: `5m`, `1h30m`, `1.5s`.
 
 /// The seconds of a duration; `None` when it is none.
-pub(crate) fn seconds(text: &str) -> Option<f64> {
+#[must_use]
+pub fn seconds(text: &str) -> Option<f64> {
     let (sign, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
         None => (1.0, text.strip_prefix('+').unwrap_or(text)),

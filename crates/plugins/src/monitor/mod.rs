@@ -22,6 +22,7 @@ mod status;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use duration::seconds as duration_seconds;
 pub(crate) use duration::text as duration_text;
 pub use endpoint::Endpoint;
 pub use engine::check_version;

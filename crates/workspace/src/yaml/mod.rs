@@ -17,5 +17,6 @@ pub use node::Location;
 pub(crate) use node::{Document, Entry, Kind, Node};
 pub(crate) use order::sort;
 pub(crate) use parse::ParseError;
+pub use resolve::plain as plain_scalar;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use super::timestamp;
 use crate::Value;
 
 /// The value of an unquoted scalar without a tag.
-pub(crate) fn plain(text: &str) -> Value {
+#[must_use]
+pub fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
         "true" | "True" | "TRUE" => return Value::Bool(true),
