@@ -113,6 +113,8 @@ pub struct Source {
     pub name: String,
     /// What it holds.
     pub text: String,
+    /// Whether it is a file in the program's folder, rather than what a command printed.
+    pub is_file: bool,
 }
 
 /// How many characters of a line are shown.

@@ -27,7 +27,7 @@ pub(crate) async fn program(program: &YamlProgram) -> Loaded {
     match source {
         Ok(source) => read(source),
         Err(problem) => Loaded {
-            source: Source { name: FILES[2].to_owned(), text: String::new() },
+            source: Source { name: FILES[2].to_owned(), text: String::new(), is_file: false },
             diagnostics: [Diagnostic::error(Span::default(), problem)].into_iter().collect(),
             ..Loaded::default()
         },
@@ -58,7 +58,7 @@ fn find(folder: &Path) -> Result<Source, String> {
         }
         let text = std::fs::read_to_string(&path)
             .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-        return Ok(Source { name: name.to_owned(), text });
+        return Ok(Source { name: name.to_owned(), text, is_file: true });
     }
     Err(format!("there is no program in {}: no {}", folder.display(), FILES.join(", ")))
 }
@@ -94,5 +94,5 @@ async fn compile(program: &YamlProgram, command: &str) -> Result<Source, String>
     }
     let text = String::from_utf8(output.stdout)
         .map_err(|_| format!("what the compiler {} printed is not valid UTF-8", words[0]))?;
-    Ok(Source { name: format!("<stdout from compiler {}>", words[0]), text })
+    Ok(Source { name: format!("<stdout from compiler {}>", words[0]), text, is_file: false })
 }

@@ -26,4 +26,5 @@ pub use duration::seconds as duration_seconds;
 pub(crate) use duration::text as duration_text;
 pub use endpoint::Endpoint;
 pub use engine::check_version;
+pub use position::source_position;
 pub use server::{MonitorServer, MonitorSettings};

@@ -32,10 +32,16 @@ fn relative(position: &rpc::SourcePosition, root: &Path) -> Option<String> {
         return None;
     }
     let file = PathBuf::from(unescape(position.uri.strip_prefix("file://")?)?);
-    let path = from_to(root, &file)?;
-    let mut text = format!("project:///{}#{}", escape(&path), position.line);
-    if position.column != 0 {
-        let _ = write!(text, ",{}", position.column);
+    let (line, column) = (position.line.unsigned_abs(), position.column.unsigned_abs());
+    source_position(root, &file, line, column)
+}
+
+/// A place in a file as the state keeps it; `None` when the file's path is not absolute. A column of 0 is left out.
+#[must_use]
+pub fn source_position(root: &Path, file: &Path, line: u32, column: u32) -> Option<String> {
+    let mut text = format!("project:///{}#{line}", escape(&from_to(root, file)?));
+    if column != 0 {
+        let _ = write!(text, ",{column}");
     }
     Some(text)
 }

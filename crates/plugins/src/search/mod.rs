@@ -120,6 +120,13 @@ impl Search {
         self
     }
 
+    /// Whether the user names a plugin: one that already runs, or one of the project. A language that needs no plugin
+    /// is run by it then.
+    #[must_use]
+    pub fn is_asked_for(&self, wanted: &Wanted) -> bool {
+        !matches!(self.attached(wanted), Ok(None)) || self.project.iter().any(|plugin| plugin.suits(wanted))
+    }
+
     /// Where a plugin is.
     pub fn find(&self, wanted: &Wanted) -> Result<Found, SearchError> {
         if let Some(port) = self.attached(wanted)? {

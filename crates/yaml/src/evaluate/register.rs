@@ -355,6 +355,7 @@ impl Evaluator {
             properties: marshalled.properties,
             provider,
             additional_secret_outputs: goal.options.additional_secret_outputs.clone(),
+            source_position: self.position(goal.span),
             ..ReadRequest::default()
         };
         let read = self.monitor.read(request).await.map_err(|error| self.refused(&error, goal.span))?;
@@ -409,6 +410,7 @@ impl Evaluator {
             providers,
             package: goal.package.clone(),
             options,
+            source_position: self.position(goal.span),
             ..RegisterRequest::default()
         };
         let registered =

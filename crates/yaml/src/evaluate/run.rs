@@ -13,6 +13,7 @@ use crate::syntax::{Span, Text};
 use crate::template::{Access, Expression, Form, Resource, Shared, Template};
 use drystone_engine::{Monitor, MonitorError, MonitorErrorKind};
 use drystone_model::Urn;
+use drystone_plugins::monitor::{check_version, source_position};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -182,6 +183,16 @@ impl Evaluator {
         self.default_providers.get(package)?.1.as_ref()
     }
 
+    /// A place of the program as the state keeps it, or empty.
+    pub(super) fn position(&self, span: Span) -> String {
+        let file = self.surroundings.directory.join(&self.source.name);
+        let known = span.is_known() && self.source.is_file;
+        known
+            .then(|| source_position(&self.surroundings.root, &file, span.line, span.column))
+            .flatten()
+            .unwrap_or_default()
+    }
+
     /// Tells people that something is wrong. Nothing comes of what asked for it.
     pub(super) fn fail(&self, span: Span, summary: impl Into<String>) -> Stopped {
         self.tell(&Diagnostic::error(span, summary));
@@ -275,8 +286,7 @@ impl Evaluator {
             Val::String(range) => range,
             _ => return Err(self.fail(value.span, "version range must evaluate to a string")),
         };
-        drystone_plugins::monitor::check_version(&range, &self.surroundings.version)
-            .map_err(|problem| self.fail(value.span, problem))
+        check_version(&range, &self.surroundings.version).map_err(|problem| self.fail(value.span, problem))
     }
 
     /// Gives the outputs to the engine.

@@ -27,6 +27,7 @@ mod stacks;
 mod subject;
 mod up;
 mod view;
+mod yaml;
 
 pub(super) use destroy::DestroyArgs;
 pub(super) use import::ImportArgs;

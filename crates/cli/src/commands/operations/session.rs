@@ -4,6 +4,7 @@ use super::flow::ORGANIZATION;
 use super::hosting::{Hosting, Setting, debugger_sink, hinted, tell};
 use super::request::Request;
 use super::subject::Subject;
+use super::yaml;
 use crate::context::Context;
 use crate::report::{Outcome, chain};
 use async_trait::async_trait;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 /// Everything that is started for one operation, and ends with it.
 pub(super) struct Session {
     pub(super) hosting: Hosting,
-    program: Option<Arc<LanguageProgram>>,
+    program: Option<Arc<dyn Program>>,
 }
 
 impl Session {
@@ -56,7 +57,11 @@ impl Session {
             ROOT_STACK_TYPE,
             &format!("{}-{}", subject.project.name, subject.stack.name()),
         );
+        let evaluated = yaml::program(&place, subject, options, &hosting, cancellation);
         let program = request.runs_program().then(|| {
+            if let Some(program) = evaluated {
+                return program;
+            }
             Arc::new(LanguageProgram {
                 place,
                 client: request.run.client.clone(),
@@ -71,13 +76,13 @@ impl Session {
                 parallel: u32::try_from(options.parallel).unwrap_or(u32::MAX),
                 waits: request.debugged.program,
                 cancellation: cancellation.clone(),
-            })
+            }) as Arc<dyn Program>
         });
         Ok(Self { hosting, program })
     }
 
     pub(super) fn program(&self) -> Option<Arc<dyn Program>> {
-        self.program.as_ref().map(|program| Arc::clone(program) as Arc<dyn Program>)
+        self.program.clone()
     }
 }
 
