@@ -116,9 +116,13 @@ impl Names {
         self.meanings.get(name).or_else(own).copied()
     }
 
-    fn missing(&self, access: &Access, span: Span) -> Diagnostic {
+    /// Says that there is no such name. Who has made many mistakes is not told what all of them were meant for.
+    fn missing(&self, access: &Access, span: Span, diagnostics: &Diagnostics) -> Diagnostic {
         let root = &access.root;
         let summary = format!("resource, variable, or config value {root:?} not found");
+        if diagnostics.iter().len() >= 20 {
+            return Diagnostic::error(span, summary);
+        }
         let names: Vec<&str> = self.meanings.keys().map(AsRef::as_ref).collect();
         let detail = match suggest::meant(root, names) {
             Some(best) => format!("did you mean `{best}`?"),
@@ -147,7 +151,7 @@ pub(crate) fn order(template: &Template, names: &Names, diagnostics: &mut Diagno
     for (_, value) in &template.outputs {
         value.accesses(&mut |access, span| {
             if names.get(&access.root).is_none() {
-                diagnostics.push(names.missing(access, span));
+                diagnostics.push(names.missing(access, span, diagnostics));
             }
         });
     }
@@ -236,7 +240,7 @@ impl<'a> Order<'a> {
         let mut needs = Vec::new();
         let mut note = |access: &'a Access, span: Span| match self.names.get(&access.root) {
             Some(meaning) => needs.extend(meaning.step().map(|step| (step, span))),
-            None => diagnostics.push(self.names.missing(access, span)),
+            None => diagnostics.push(self.names.missing(access, span, diagnostics)),
         };
         match step {
             Step::RequiredVersion => {

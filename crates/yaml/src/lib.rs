@@ -6,6 +6,7 @@
 //! runs it. Nothing here speaks to processes, stores or terminals; what people are to read goes through the monitor.
 
 mod check;
+mod component;
 mod diagnostics;
 mod evaluate;
 mod graph;
@@ -17,6 +18,7 @@ mod suggest;
 pub mod syntax;
 pub mod template;
 
+pub use component::{MonitorSource, YamlComponents};
 pub use diagnostics::{Diagnostic, Diagnostics, Severity, Source};
 pub use packages::{DeclarationError, declarations};
 pub use program::YamlProgram;

@@ -48,19 +48,24 @@ pub(crate) fn read(source: Source) -> Loaded {
 fn find(folder: &Path) -> Result<Source, String> {
     for name in FILES {
         let path = folder.join(name);
-        let length = match path.metadata() {
-            Ok(metadata) => metadata.len(),
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
-        };
-        if usize::try_from(length).unwrap_or(usize::MAX) > LONGEST_TEXT {
-            return Err(format!("{} is longer than {} MiB", path.display(), LONGEST_TEXT >> 20));
+        match path.metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            _ => return file(&path),
         }
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-        return Ok(Source { name: name.to_owned(), text, is_file: true });
     }
     Err(format!("there is no program in {}: no {}", folder.display(), FILES.join(", ")))
+}
+
+/// The text of a file.
+pub(crate) fn file(path: &Path) -> Result<Source, String> {
+    let fail = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
+    let length = path.metadata().map_err(fail)?.len();
+    if usize::try_from(length).unwrap_or(usize::MAX) > LONGEST_TEXT {
+        return Err(format!("{} is longer than {} MiB", path.display(), LONGEST_TEXT >> 20));
+    }
+    let text = std::fs::read_to_string(path).map_err(fail)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Source { name, text, is_file: true })
 }
 
 /// Runs the command that prints a program.

@@ -171,9 +171,16 @@ impl Preparation<'_> {
     }
 }
 
-/// Tells people everything that was found.
+/// Nobody reads more errors than this at a time.
+const MOST_TOLD: usize = 100;
+
+/// Tells people what was found.
 pub(crate) fn say(monitor: &Monitor, source: &Source, diagnostics: &Diagnostics) {
-    for diagnostic in diagnostics {
+    for diagnostic in diagnostics.iter().take(MOST_TOLD) {
         tell(monitor, source, diagnostic);
+    }
+    let more = diagnostics.iter().len().saturating_sub(MOST_TOLD);
+    if more > 0 {
+        tell(monitor, source, &Diagnostic::error(Span::default(), format!("and {more} more errors")));
     }
 }

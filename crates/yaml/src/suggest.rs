@@ -1,24 +1,27 @@
 //! Finding the name that was meant.
 
-/// How many edits turn one word into the other; letters that only differ in case count as half of one.
+/// How far two words are from each other: a letter that is missing, too much, another or swapped with its neighbour
+/// counts two, one that only differs in case one.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut row: Vec<usize> = (0..=b.len()).map(|at| at * 2).collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).map(|at| at * 2).collect()];
     for (i, left) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = (i + 1) * 2;
+        let mut row = vec![(i + 1) * 2];
         for (j, right) in b.iter().enumerate() {
-            let replaced = diagonal
-                + match () {
-                    () if left == right => 0,
-                    () if left.eq_ignore_ascii_case(right) => 1,
-                    () => 2,
-                };
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 2).min(diagonal + 2);
+            let differ = match () {
+                () if left == right => 0,
+                () if left.eq_ignore_ascii_case(right) => 1,
+                () => 2,
+            };
+            let mut best = (rows[i][j] + differ).min(rows[i][j + 1] + 2).min(row[j] + 2);
+            if i > 0 && j > 0 && *left == b[j - 1] && a[i - 1] == *right {
+                best = best.min(rows[i - 1][j - 1] + 2);
+            }
+            row.push(best);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 /// The names that are nearest to a word, nearest first.
@@ -34,8 +37,11 @@ pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
 
 /// The name that was most likely meant, if one is near enough.
 pub(crate) fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let best = nearest(word, names).into_iter().next()?;
-    let limit = (word.chars().count() / 3).max(1) * 2;
+    let length = word.chars().count();
+    let limit = (length / 3).max(1) * 2;
+    // A name of another length is as far as that at least.
+    let near = names.into_iter().filter(|name| name.chars().count().abs_diff(length) * 2 <= limit);
+    let best = nearest(word, near).into_iter().next()?;
     (distance(word, best) <= limit).then_some(best)
 }
 
@@ -81,7 +87,7 @@ mod tests {
         assert_eq!(hint("naem", "properties", NAMES), "did you mean `name`?");
         assert_eq!(
             hint("zzzzzzzzzz", "properties", NAMES),
-            "the properties are `bucket`, `bucketPolicy`, `name`, `role`"
+            "the properties are `bucket`, `name`, `role`, `bucketPolicy`"
         );
         assert_eq!(hint("x", "properties", []), "there are no properties");
     }

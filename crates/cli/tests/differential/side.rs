@@ -111,7 +111,9 @@ impl Side {
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.folder.join(name), text).unwrap();
+        let path = self.folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     fn script(&self, name: &str, text: &str) {

@@ -59,5 +59,15 @@ pub(super) fn plugins(project: &Project) -> Result<Vec<ProjectPlugin>, SearchErr
         }
         plugins.push(given);
     }
+    plugins.extend(project.packages.iter().filter_map(|(name, package)| {
+        let source = &package.source;
+        let is_folder = ["./", "..", "/"].iter().any(|start| source.starts_with(start));
+        is_folder.then(|| ProjectPlugin {
+            kind: Kind::Resource,
+            name: name.clone(),
+            version: None,
+            path: project.directory().join(source),
+        })
+    }));
     Ok(plugins)
 }

@@ -11,7 +11,7 @@ use crate::graph::{Names, Step};
 use crate::packages::{Packages, ResolvedResource};
 use crate::syntax::{Span, Text};
 use crate::template::{Access, Expression, Form, Resource, Shared, Template};
-use drystone_engine::{Monitor, MonitorError, MonitorErrorKind};
+use drystone_engine::{Monitor, MonitorError, MonitorErrorKind, PropertyMap};
 use drystone_model::Urn;
 use drystone_plugins::monitor::{check_version, source_position};
 use std::collections::{BTreeMap, HashMap};
@@ -299,6 +299,16 @@ impl Evaluator {
         if let Err(error) = self.monitor.register_outputs(urn, properties).await {
             self.refused(&error, Span::default());
         }
+    }
+
+    /// What a component gives, with what each of it came from; none when something went wrong.
+    pub(crate) async fn given_outputs(
+        self: &Arc<Self>,
+        outputs: &BTreeMap<String, Val>,
+    ) -> Option<(PropertyMap, BTreeMap<String, Vec<Urn>>)> {
+        let marshalled = marshal_properties(outputs, Outputs::Whole).await.ok()?;
+        let properties = self.hashed(marshalled.properties, Span::default()).await.ok()?;
+        Some((properties, marshalled.dependencies))
     }
 
     /// Waits until everything that was started has ended.

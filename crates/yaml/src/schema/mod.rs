@@ -7,5 +7,5 @@ mod package;
 mod tests;
 mod types;
 
-pub(crate) use package::{Function, Package, Property, Resource, SchemaError};
+pub(crate) use package::{Function, Package, Property, Resource};
 pub(crate) use types::{EnumValue, ObjectType, ResourceType, Type};

@@ -58,7 +58,9 @@ outputs: { it: '${it}', port: '${port}', hidden: '${hidden}', named: '${named}',
     .config("shop:other", "5")
     .config("aws:region", "eu-west-1");
     let outcome = stack.up().ok();
-    assert!(outcome.said(drystone_engine::Severity::Warning).iter().any(|said| said.contains("`configuration`")));
+    assert!(
+        outcome.said(drystone_engine::Severity::Warning).iter().any(|said| said.contains("`configuration`"))
+    );
     assert_eq!(stack.output("it"), json!([1, 2]));
     assert_eq!(stack.output("port"), json!(8080));
     assert_eq!(stack.output("hidden"), json!({ "secret": "h" }));
@@ -83,7 +85,8 @@ fn what_is_missing_or_wrong_is_told_with_its_place() {
 
 #[test]
 fn a_range_of_versions_is_held() {
-    let mut stack = Stack::new("pulumi: { requiredVersion: '>=3.100.0' }\nresources: { a: { type: shelf:Thing } }\n");
+    let mut stack =
+        Stack::new("pulumi: { requiredVersion: '>=3.100.0' }\nresources: { a: { type: shelf:Thing } }\n");
     stack.up().ok();
     stack.program("pulumi: { requiredVersion: '>=4.0.0' }\nresources: { a: { type: shelf:Thing } }\n");
     stack.up().failed_with("does not satisfy the version range");

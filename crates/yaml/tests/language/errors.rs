@@ -21,7 +21,10 @@ fn an_error_shows_its_place_and_what_was_meant() {
         "Pulumi.yaml:9:14: resource, variable, or config value \"frist\" not found\n  \
          9 |       value: ${frist.id}\n    |              ^^^^^^^^^^^\n  did you mean `first`?"
     );
-    assert!(errors[1].starts_with("Pulumi.yaml:8:7: Property txt does not exist on shelf:index:Thing\n"), "{errors:#?}");
+    assert!(
+        errors[1].starts_with("Pulumi.yaml:8:7: Property txt does not exist on shelf:index:Thing\n"),
+        "{errors:#?}"
+    );
     assert!(errors[1].ends_with("did you mean `text`?"), "{errors:#?}");
     assert_eq!(stack.names(), [""; 0], "nothing is done");
 }
@@ -55,7 +58,10 @@ fn programs_are_held_to_schemas() {
         ));
         let outcome = stack.up();
         let errors = outcome.errors();
-        assert!(errors.iter().any(|error| error.contains(expected)), "{properties}: {expected:?} not in {errors:#?}");
+        assert!(
+            errors.iter().any(|error| error.contains(expected)),
+            "{properties}: {expected:?} not in {errors:#?}"
+        );
         assert!(errors.iter().all(|error| error.starts_with("Pulumi.yaml:6:")), "{errors:#?}");
         outcome.failed();
         assert_eq!(stack.names(), [""; 0]);
@@ -90,7 +96,10 @@ resources:
 fn a_declaration_that_makes_no_sense_is_refused() {
     for (resource, expected) in [
         ("{ properties: {} }", "Required field 'type' is missing on resource \"a\""),
-        ("{ type: shelf:Tihng }", "unable to find resource type \"shelf:Tihng\" in resource provider \"shelf\""),
+        (
+            "{ type: shelf:Tihng }",
+            "unable to find resource type \"shelf:Tihng\" in resource provider \"shelf\"",
+        ),
         ("{ type: shelf:Tihng }", "did you mean `shelf:index:Thing`?"),
         ("{ type: shelf }", "invalid type token \"shelf\""),
         ("{ type: 'a:b:c:d' }", "invalid type token"),
@@ -108,7 +117,10 @@ fn a_declaration_that_makes_no_sense_is_refused() {
         let mut stack = Stack::new(&format!("resources:\n  a: {resource}\n"));
         let outcome = stack.up();
         let errors = outcome.errors();
-        assert!(errors.iter().any(|error| error.contains(expected)), "{resource}: {expected:?} not in {errors:#?}");
+        assert!(
+            errors.iter().any(|error| error.contains(expected)),
+            "{resource}: {expected:?} not in {errors:#?}"
+        );
         assert!(errors.iter().all(|error| error.contains("Pulumi.yaml:4:")), "{errors:#?}");
         outcome.failed();
     }
@@ -136,8 +148,14 @@ resources:
 #[test]
 fn names_are_given_once() {
     for (program, expected) in [
-        ("variables: { a: 1 }\nresources: { a: { type: shelf:Thing } }", "variable a cannot have the same name as resource a"),
-        ("config: { a: { default: 1 } }\nvariables: { a: 1 }", "variable a cannot have the same name as config a"),
+        (
+            "variables: { a: 1 }\nresources: { a: { type: shelf:Thing } }",
+            "variable a cannot have the same name as resource a",
+        ),
+        (
+            "config: { a: { default: 1 } }\nvariables: { a: 1 }",
+            "variable a cannot have the same name as config a",
+        ),
         ("variables: { pulumi: 1 }", "uses the reserved name pulumi"),
         ("variables: { a: 1, a: 2 }", "the key `a` was already given on line 3"),
         ("components: { c: {} }", "components are only supported in plugins, not in programs"),

@@ -36,7 +36,10 @@ fn functions_give_what_they_say() {
         ("{ 'fn::split': [' ', '${a.token}'] }", json!(["token", "of", "a"])),
         ("{ 'fn::select': [1, [x, y]] }", json!("y")),
         ("{ 'fn::select': [2, '${a.parts}'] }", json!("three")),
-        ("{ 'fn::toJSON': { b: [1, null, '<x>'], a: 1.5 } }", json!("{\"a\":1.5,\"b\":[1,null,\"\\u003cx\\u003e\"]}")),
+        (
+            "{ 'fn::toJSON': { b: [1, null, '<x>'], a: 1.5 } }",
+            json!("{\"a\":1.5,\"b\":[1,null,\"\\u003cx\\u003e\"]}"),
+        ),
         ("{ 'fn::toJSON': '${a.value}' }", json!("[1,2]")),
         ("{ 'fn::toBase64': 'ü' }", json!("w7w=")),
         ("{ 'fn::fromBase64': 'w7w=' }", json!("ü")),
@@ -44,7 +47,7 @@ fn functions_give_what_they_say() {
         ("{ 'fn::sha1': abc }", json!("a9993e364706816aba3e25717850c26c9cd0d89d")),
         ("{ 'fn::readFile': ./file.txt }", json!("läuft\n")),
         ("{ 'fn::filebase64': file.txt }", json!("bMOkdWZ0Cg==")),
-        ("{ 'fn::filebase64sha256': data.bin }", json!("oShx/uIQ+4YZKR6u4ZRYHL0lMeS4N1nSJfaAaSMFIiA=")),
+        ("{ 'fn::filebase64sha256': data.bin }", json!("oShx/uIQ+4YZKR6uoZRYHL0lMeSyN1nSJfaAaSP2MiI=")),
         ("{ 'fn::length': '${list}' }", json!(3)),
         ("{ 'fn::length': { x: 1 } }", json!(1)),
         ("{ 'fn::length': 'e\u{301}ü👨‍👩‍👧' }", json!(3)),
@@ -52,7 +55,10 @@ fn functions_give_what_they_say() {
         ("{ 'fn::singleOrNone': [x] }", json!("x")),
         ("{ 'fn::singleOrNone': [] }", Value::Null),
         ("{ 'fn::invoke': { function: shelf:echo, arguments: { text: hi }, return: text } }", json!("hi")),
-        ("{ 'fn::invoke': { function: shelf:echo, arguments: { value: '${a.id}' } } }", json!({ "value": "id-a" })),
+        (
+            "{ 'fn::invoke': { function: shelf:echo, arguments: { value: '${a.id}' } } }",
+            json!({ "value": "id-a" }),
+        ),
         ("{ 'fn::shelf:index:echo': { text: short } }", json!({ "text": "short" })),
         ("{ 'fn::shelf:echo': { text: shorter } }", json!({ "text": "shorter" })),
         ("{ 'fn::shelf:number': null }", json!(7)),
@@ -119,8 +125,13 @@ fn assets_and_archives() {
     let file = stack.input("a", "file").to_string();
     assert!(file.contains("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"), "{file}");
     let archive = stack.input("a", "archive").to_string();
-    assert!(archive.contains("one.txt") && archive.contains("folder") && archive.contains("dev"), "{archive}");
-    stack.program("resources: { a: { type: shelf:Thing, properties: { file: { 'fn::fileAsset': gone.txt } } } }\n");
+    assert!(
+        archive.contains("one.txt") && archive.contains("folder") && archive.contains("dev"),
+        "{archive}"
+    );
+    stack.program(
+        "resources: { a: { type: shelf:Thing, properties: { file: { 'fn::fileAsset': gone.txt } } } }\n",
+    );
     stack.up().failed_with("failed to compute the asset hash");
 }
 

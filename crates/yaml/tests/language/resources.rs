@@ -25,7 +25,7 @@ outputs:
     assert_eq!(stack.output("token"), "token of b");
     assert_eq!(stack.output("urn"), "urn:pulumi:dev::shop::shelf:index:Thing::a");
     assert_eq!(stack.output("list"), json!(["two", "value"]));
-    assert_eq!(stack.resource("a").source_position.as_deref(), Some("project:///Pulumi.yaml#5,3"));
+    assert_eq!(stack.resource("a").source_position, "project:///Pulumi.yaml#5,3");
 }
 
 #[test]
@@ -48,8 +48,9 @@ fn types_may_be_short_and_in_any_case() {
 
 #[test]
 fn resources_that_do_not_need_each_other_are_made_side_by_side() {
-    let program: String =
-        (0..8).map(|at| format!("  r{at}: {{ type: shelf:Thing, properties: {{ pause: 200 }} }}\n")).collect();
+    let program: String = (0..8)
+        .map(|at| format!("  r{at}: {{ type: shelf:Thing, properties: {{ pause: 200 }} }}\n"))
+        .collect();
     let mut stack = Stack::new(&format!("resources:\n{program}"));
     stack.up().ok();
     assert!(stack.shelf.most_at_once() >= 4, "at most {} at once", stack.shelf.most_at_once());

@@ -89,7 +89,12 @@ impl Provider for Shelf {
         let mut inputs = arguments.inputs.clone();
         inputs.extend(arguments.outputs.clone());
         let outputs = outputs(&arguments.id, &inputs, false);
-        Ok(ReadState { id: arguments.id, outputs: Some(outputs), inputs: Some(inputs), ..ReadState::default() })
+        Ok(ReadState {
+            id: arguments.id,
+            outputs: Some(outputs),
+            inputs: Some(inputs),
+            ..ReadState::default()
+        })
     }
 
     async fn update(&self, arguments: UpdateArguments) -> Result<AppliedState, ProviderError> {

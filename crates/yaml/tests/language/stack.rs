@@ -8,7 +8,7 @@ use drystone_engine::{
     SystemSurroundings,
 };
 use drystone_journal::{Entry, Replayer};
-use drystone_model::{Resource, Snapshot, Value};
+use drystone_model::{Resource, Snapshot};
 use drystone_secrets::{Base64, Manager, Reuse, Sealer};
 use drystone_yaml::YamlProgram;
 use std::collections::BTreeMap;
@@ -117,7 +117,8 @@ impl Stack {
             surroundings: Arc::new(SystemSurroundings),
             cancellation: Cancellation::default(),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let limit = std::time::Duration::from_secs(60);
         let report =
             runtime.block_on(async { tokio::time::timeout(limit, drystone_engine::run(run)).await.unwrap() });
@@ -148,14 +149,14 @@ impl Stack {
         names
     }
 
-    /// An input of a resource; secrets are seen as `secret(…)`.
+    /// An input of a resource, with secrets as `{"secret": …}`.
     pub(crate) fn input(&self, name: &str, property: &str) -> serde_json::Value {
-        shown(self.resource(name).inputs.get(property))
+        self::property(&self.resource(name).inputs, property)
     }
 
     /// An output of the stack.
     pub(crate) fn output(&self, name: &str) -> serde_json::Value {
-        shown(self.resource("shop-dev").outputs.get(name))
+        property(&self.resource("shop-dev").outputs, name)
     }
 
     /// The names of the resources that a resource depends on.
@@ -166,7 +167,7 @@ impl Stack {
     /// The names of the resources that a property depends on.
     pub(crate) fn property_dependencies(&self, name: &str, property: &str) -> Vec<String> {
         let dependencies = self.resource(name).property_dependencies.get(property);
-        dependencies.into_iter().flatten().map(|urn| urn.name().to_owned()).collect()
+        dependencies.into_iter().flatten().flatten().map(|urn| urn.name().to_owned()).collect()
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -174,30 +175,27 @@ impl Stack {
     }
 }
 
-/// A stored value as JSON; a secret is `{"secret": …}`.
-pub(crate) fn shown(value: Option<&Value>) -> serde_json::Value {
-    use drystone_model::Secret;
-    use serde_json::json;
+/// A stored value, with secrets opened as `{"secret": …}`.
+fn shown(value: serde_json::Value) -> serde_json::Value {
+    use base64::Engine;
     match value {
-        None => serde_json::Value::Null,
-        Some(Value::Null) => json!({ "null": true }),
-        Some(Value::Bool(value)) => json!(value),
-        Some(Value::Number(number)) => match number.as_i64() {
-            Some(integer) => json!(integer),
-            None => json!(number.as_f64()),
-        },
-        Some(Value::String(text)) => json!(text),
-        Some(Value::Array(items)) => items.iter().map(|item| shown(Some(item))).collect(),
-        Some(Value::Object(members)) => {
-            members.iter().map(|(name, member)| (name.clone(), shown(Some(member)))).collect()
+        serde_json::Value::Array(items) => items.into_iter().map(shown).collect(),
+        serde_json::Value::Object(members) => {
+            match members.get("ciphertext").and_then(|text| text.as_str()) {
+                Some(sealed) => {
+                    let opened = base64::prelude::BASE64_STANDARD.decode(sealed).unwrap();
+                    serde_json::json!({ "secret": serde_json::from_slice::<serde_json::Value>(&opened).unwrap() })
+                }
+                None => members.into_iter().map(|(name, member)| (name, shown(member))).collect(),
+            }
         }
-        Some(Value::Secret(Secret::Sealed(sealed))) => {
-            use base64::Engine;
-            let opened = base64::prelude::BASE64_STANDARD.decode(sealed).unwrap();
-            json!({ "secret": serde_json::from_slice::<serde_json::Value>(&opened).unwrap() })
-        }
-        Some(other) => json!({ (other.kind()): format!("{other:?}") }),
+        other => other,
     }
+}
+
+fn property(properties: &drystone_model::Properties, name: &str) -> serde_json::Value {
+    let all: serde_json::Value = serde_json::from_str(properties.text()).unwrap();
+    shown(all[name].clone())
 }
 
 impl Outcome {
@@ -278,7 +276,11 @@ struct OtherStack(PropertyMap);
 #[async_trait]
 impl StackReader for OtherStack {
     async fn outputs(&self, stack: &str) -> Result<PropertyMap, Failed> {
-        if stack == "other/prod" { Ok(self.0.clone()) } else { Err(Failed(format!("unknown stack {stack:?}"))) }
+        if stack == "other/prod" {
+            Ok(self.0.clone())
+        } else {
+            Err(Failed(format!("unknown stack {stack:?}")))
+        }
     }
 
     async fn resource_outputs(&self, stack: &str) -> Result<PropertyMap, Failed> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 fn output(expression: &str) -> Value {
     let mut stack = Stack::new(&format!(
         "variables:
-  object: {{ name: n, list: [a, {{ b: [1, 2] }}], 'odd key': odd, nothing: null }}
+  object: {{ name: n, list: [{{ b: [1] }}, {{ b: [1, 2] }}], 'odd key': odd, nothing: null }}
   number: 1000000
   flag: true
   dollar: 'a$$b'
@@ -25,14 +25,14 @@ outputs:
 fn values_are_looked_up() {
     for (expression, expected) in [
         ("${object.name}", json!("n")),
-        ("${object.list[0]}", json!("a")),
+        ("${object.list[0]}", json!({ "b": [1] })),
         ("${object.list[1].b[1]}", json!(2)),
         ("${number}", json!(1_000_000)),
         ("${flag}", json!(true)),
         ("${dollar}", json!("a$b")),
         ("${a.value.deep[1].y}", json!("z")),
         ("${a.tags[\"k\"]}", json!("v")),
-        ("${object}", json!({ "name": "n", "list": ["a", { "b": [1, 2] }], "odd key": "odd" })),
+        ("${object}", json!({ "name": "n", "list": [{ "b": [1] }, { "b": [1, 2] }], "odd key": "odd" })),
         ("${pulumi.project}/${pulumi.stack}/${pulumi.organization}", json!("shop/dev/organization")),
     ] {
         assert_eq!(output(&format!("'{expression}'")), expected, "{expression}");
@@ -44,7 +44,7 @@ fn texts_hold_values() {
     for (expression, expected) in [
         ("x-${object.name}-y", "x-n-y"),
         ("${number} ${flag}", "1e+06 true"),
-        ("${object.list}", "[a map[b:[1 2]]]"),
+        ("${object.list}", "[map[b:[1]] map[b:[1 2]]]"),
         ("v: ${object.nothing}.", "v: <nil>."),
         ("${a.token}/${a.id}", "token of a/id-a"),
         ("${a.parts}", "[one two three]"),
@@ -103,7 +103,10 @@ resources:
     );
     stack.up().ok();
     assert_eq!(stack.input("b", "text"), "p");
-    assert_eq!(stack.input("b", "value"), json!({ "plain": "p", "later": "token of a", "list": ["id-a", 1] }));
+    assert_eq!(
+        stack.input("b", "value"),
+        json!({ "plain": "p", "later": "token of a", "list": ["id-a", 1] })
+    );
     assert_eq!(stack.property_dependencies("b", "text"), ["a"]);
 }
 

@@ -1,6 +1,7 @@
 //! The plugins of a command: the port that they are given, and what starts them.
 
 use super::policies::Starter;
+use super::yaml;
 use crate::backend::is_true;
 use crate::commands::identity::PULUMI_VERSION;
 use crate::context::Context;
@@ -23,7 +24,7 @@ use drystone_plugins::search::{Kind, Search, SearchError, Wanted, tolerant_versi
 use drystone_plugins::trace::CallLog;
 use drystone_workspace::Environment;
 use drystone_workspace::project::Project;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -74,6 +75,7 @@ impl Hosting {
         })?;
         let builtins = builtins(&place, events);
         let project = info.project.clone();
+        let directory = place.directory.clone();
         let server = serve(&environment, info, &place, events).await?;
         let mut host = PluginHost::new(
             search.clone(),
@@ -92,6 +94,7 @@ impl Hosting {
             host,
             builtins,
             search,
+            directory,
             endpoint: server.endpoint().clone(),
             ecosystem: ecosystem.to_owned(),
             events: Arc::clone(events),
@@ -240,6 +243,8 @@ struct Hosted {
     builtins: Arc<Builtins>,
     search: Search,
     environment: Arc<Environment>,
+    /// The folder that the program runs in.
+    directory: PathBuf,
     endpoint: Endpoint,
     /// The ecosystem that mappings are of when nobody says.
     ecosystem: String,
@@ -258,10 +263,13 @@ impl Plugins for Hosted {
     }
 
     async fn load(&self, package: &PackageDescriptor) -> Result<Arc<dyn Provider>, ProviderError> {
-        match self.in_process(package) {
-            Some(provider) => Ok(provider),
-            None => Ok(Arc::new(self.provider(package).await?)),
+        if let Some(provider) = self.in_process(package) {
+            return Ok(provider);
         }
+        if let Some(components) = yaml::components(package, &self.search, &self.directory, &self.endpoint)? {
+            return Ok(Arc::new(components));
+        }
+        Ok(Arc::new(self.provider(package).await?))
     }
 }
 

@@ -9,12 +9,15 @@ use super::hosting::Hosting;
 use super::subject::Subject;
 use crate::commands::identity::PULUMI_VERSION;
 use async_trait::async_trait;
-use drystone_engine::{CancelLevel, Cancellation, Monitor, Options, Program, ProgramError};
+use drystone_engine::{
+    CancelLevel, Cancellation, Monitor, Options, PackageDescriptor, Program, ProgramError, ProviderError,
+};
 use drystone_plugins::languages::Program as ProgramPlace;
 use drystone_plugins::monitor::Endpoint;
-use drystone_plugins::search::Wanted;
+use drystone_plugins::search::{Found, Kind, Place, Search, Wanted, tolerant_version};
 use drystone_workspace::Value;
-use drystone_yaml::YamlProgram;
+use drystone_yaml::{YamlComponents, YamlProgram};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The program of a project in YAML, unless a plugin is to run it.
@@ -49,6 +52,24 @@ pub(super) fn program(
         endpoint: hosting.endpoint().clone(),
         cancellation: cancellation.clone(),
     }))
+}
+
+/// The components of a package that is a folder of YAML files, unless a plugin is to run them.
+pub(super) fn components(
+    package: &PackageDescriptor,
+    search: &Search,
+    directory: &Path,
+    endpoint: &Endpoint,
+) -> Result<Option<YamlComponents>, ProviderError> {
+    let version = tolerant_version(&package.version);
+    let wanted = Wanted { kind: Kind::Resource, name: package.name.clone(), version };
+    let Ok(Found { place: Place::Source(source), .. }) = search.find(&wanted) else { return Ok(None) };
+    if source.runtime.name != "yaml" || search.is_asked_for(&Wanted::language("yaml")) {
+        return Ok(None);
+    }
+    let endpoint = endpoint.clone();
+    let monitor = Arc::new(move || endpoint.monitor());
+    YamlComponents::load(&source.folder, directory, monitor).map(Some)
 }
 
 /// A program in YAML within an operation.
