@@ -1,11 +1,10 @@
 //! The packages that a program uses: which plugin serves each, and what its schema says.
 
 mod declarations;
-#[cfg(test)]
-mod tests;
 
 pub use declarations::{DeclarationError, declarations};
 
+use crate::graph::Step;
 use crate::schema::{Function, Package, Resource};
 use crate::suggest;
 use crate::syntax::Text;
@@ -45,6 +44,8 @@ pub(crate) struct Packages {
     references: BTreeMap<String, String>,
     loaded: HashMap<PackageDescriptor, Result<Option<Arc<Package>>, String>>,
     functions: std::sync::Mutex<HashMap<(PackageDescriptor, String), Arc<Function>>>,
+    /// The version of each package that whoever asks for none gets: that of who asks first.
+    versions: BTreeMap<String, String>,
 }
 
 /// The plugin that a type, a version and an address mean.
@@ -94,6 +95,33 @@ impl Packages {
             self.references.insert(name.clone(), reference);
         }
         Ok(())
+    }
+
+    /// Remembers the version of each package that is asked for first, in the order of evaluation.
+    pub(crate) fn settle_versions(&mut self, template: &Template, order: &[Step]) {
+        let mut found = Vec::new();
+        for step in order {
+            match step {
+                Step::Resource(at) => {
+                    let resource = &template.resources[*at];
+                    resource.expressions().into_iter().for_each(|value| invokes(value, &mut found));
+                    found.extend(asked_by(resource));
+                }
+                Step::Variable(at) => invokes(&template.variables[*at].1, &mut found),
+                Step::Config(_) | Step::RequiredVersion => {}
+            }
+        }
+        template.outputs.iter().for_each(|(_, value)| invokes(value, &mut found));
+        for asked in found {
+            let version = asked.version.map(|version| version.value.to_string()).unwrap_or_default();
+            let version = parse_version(&version).unwrap_or_default();
+            self.versions.entry(package_name(asked.token).to_owned()).or_insert(version);
+        }
+    }
+
+    /// The version of a type's package for who asks for none, or empty.
+    pub(crate) fn usual_version(&self, token: &str) -> String {
+        self.versions.get(package_name(token)).cloned().unwrap_or_default()
     }
 
     /// What registering the package of a type gave, or empty.
@@ -215,13 +243,7 @@ fn refuse(token: &str) -> Result<(), String> {
 pub(crate) fn asked(template: &Template) -> Vec<Asked<'_>> {
     let mut found = Vec::new();
     for resource in &template.resources {
-        if let Some(token) = &resource.type_token {
-            found.push(Asked {
-                token: token.as_str(),
-                version: resource.options.version.as_ref(),
-                download_url: resource.options.plugin_download_url.as_ref(),
-            });
-        }
+        found.extend(asked_by(resource));
         resource.expressions().into_iter().for_each(|value| invokes(value, &mut found));
     }
     template
@@ -232,6 +254,14 @@ pub(crate) fn asked(template: &Template) -> Vec<Asked<'_>> {
     template.variables.iter().chain(&template.outputs).for_each(|(_, value)| invokes(value, &mut found));
     template.required_version.iter().for_each(|value| invokes(value, &mut found));
     found
+}
+
+fn asked_by(resource: &crate::template::Resource) -> Option<Asked<'_>> {
+    Some(Asked {
+        token: resource.type_token.as_ref()?.as_str(),
+        version: resource.options.version.as_ref(),
+        download_url: resource.options.plugin_download_url.as_ref(),
+    })
 }
 
 fn invokes<'a>(value: &'a Shared, found: &mut Vec<Asked<'a>>) {

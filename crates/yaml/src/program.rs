@@ -145,6 +145,7 @@ impl Preparation<'_> {
         let project = &self.surroundings.project;
         let names = Names::of(template, project, &self.given.names(), &mut diagnostics);
         let order = graph::order(template, &names, &mut diagnostics);
+        packages.settle_versions(template, &order);
         packages.load(template, self.monitor).await;
         let Checked { resources, diagnostics: found } =
             check::check(template, &names, &order, &packages, &self.given.types());

@@ -7,8 +7,6 @@ mod access;
 mod assign;
 mod infer;
 mod resources;
-#[cfg(test)]
-mod tests;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::{self, Meaning, Names, Step};

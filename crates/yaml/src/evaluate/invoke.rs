@@ -93,18 +93,17 @@ impl Evaluator {
         let text = |text: &Option<crate::syntax::Text>| {
             text.as_ref().map(|text| text.value.to_string()).unwrap_or_default()
         };
-        let request = InvokeRequest {
-            token: resolved.token.clone(),
-            arguments,
-            provider,
-            package: PackageSource {
-                version: text(&options.version),
-                download_url: text(&options.plugin_download_url),
-                reference: self.packages.reference(&resolved.token),
-                ..PackageSource::default()
-            },
-            ..InvokeRequest::default()
+        let mut package = PackageSource {
+            version: text(&options.version),
+            download_url: text(&options.plugin_download_url),
+            reference: self.packages.reference(&resolved.token),
+            ..PackageSource::default()
         };
+        if provider.is_empty() && package == PackageSource::default() {
+            package.version = self.packages.usual_version(&resolved.token);
+        }
+        let token = resolved.token.clone();
+        let request = InvokeRequest { token, arguments, provider, package, ..InvokeRequest::default() };
         let span = invoke.span;
         let answer = self.monitor.invoke(request).await.map_err(|error| self.refused(&error, span))?;
         if !answer.failures.is_empty() {

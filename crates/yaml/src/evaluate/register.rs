@@ -79,6 +79,7 @@ impl Evaluator {
         let replace_with = list(&options.replace_with, "replaceWith");
         let deleted_with = options.deleted_with.as_ref().map(|value| self.resource_option(value)).transpose();
         let trigger = options.replacement_trigger.as_ref().map(|value| self.evaluate(value)).transpose();
+        let trigger = trigger.map(|trigger| trigger.map(|value| self.whole(value)));
         let env_var_mappings = self.env_var_mappings(resource);
         let package = self.package_source(resource, &resolved.token);
 
@@ -347,6 +348,10 @@ impl Evaluator {
             }
         };
         let marshalled = marshal_properties(&goal.properties, Outputs::State).await?;
+        let mut package = PackageSource::default();
+        if provider.is_empty() {
+            package.version = self.packages.usual_version(&goal.handle.token);
+        }
         let request = ReadRequest {
             type_token: goal.handle.token.clone(),
             name: goal.handle.name.clone(),
@@ -355,6 +360,7 @@ impl Evaluator {
             properties: marshalled.properties,
             provider,
             additional_secret_outputs: goal.options.additional_secret_outputs.clone(),
+            package,
             source_position: self.position(goal.span),
             ..ReadRequest::default()
         };
@@ -397,6 +403,10 @@ impl Evaluator {
             }
         }
         let MarshalledProperties { properties, dependencies: property_dependencies } = marshalled;
+        let mut package = goal.package.clone();
+        if provider.is_empty() && package == PackageSource::default() {
+            package.version = self.packages.usual_version(&goal.handle.token);
+        }
         let request = RegisterRequest {
             type_token: goal.handle.token.clone(),
             name: goal.handle.name.clone(),
@@ -408,7 +418,7 @@ impl Evaluator {
             parent,
             provider,
             providers,
-            package: goal.package.clone(),
+            package,
             options,
             source_position: self.position(goal.span),
             ..RegisterRequest::default()
@@ -418,10 +428,12 @@ impl Evaluator {
         Ok(self.state(registered))
     }
 
-    /// What a program sees of a resource: nothing that is not known.
+    /// What a program sees of a resource: nothing that is not known, and of what a component gives not where it came
+    /// from.
     fn state(&self, registered: Registered) -> State {
         let mut outputs = registered.properties;
         outputs.retain(|_, value| !value.contains_unknowns());
+        outputs.values_mut().for_each(Value::lower_outputs);
         let unknown = registered.id.is_empty() && self.surroundings.dry_run;
         State { urn: registered.urn, id: (!unknown).then_some(registered.id), outputs }
     }

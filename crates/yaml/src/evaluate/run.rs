@@ -234,7 +234,7 @@ impl Evaluator {
         let mut outputs = BTreeMap::new();
         for (key, value) in &self.template.outputs {
             if let Ok(value) = self.evaluate(value) {
-                outputs.insert(key.value.to_string(), value);
+                outputs.insert(key.value.to_string(), self.whole(value));
             }
         }
         for (evaluated, noted) in goals {
@@ -249,6 +249,17 @@ impl Evaluator {
             }
         }
         outputs
+    }
+
+    /// A value that is known and shown as a whole or not at all.
+    pub(super) fn whole(self: &Arc<Self>, value: Val) -> Val {
+        match value {
+            Val::Output(_) => value,
+            value if value.has_outputs() => {
+                Val::Output(self.promise(async move { super::promise::resolve(&value).await }))
+            }
+            value => value,
+        }
     }
 
     fn evaluate_step(self: &Arc<Self>, step: Step) -> Result<Option<super::register::Goal>, Stopped> {

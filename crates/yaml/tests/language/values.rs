@@ -59,7 +59,7 @@ fn texts_hold_values() {
 fn secrets_stay_secrets() {
     for (expression, expected) in [
         ("{ 'fn::secret': s }", json!({ "secret": "s" })),
-        ("{ x: { 'fn::secret': s }, y: 1 }", json!({ "x": { "secret": "s" }, "y": 1 })),
+        ("{ x: { 'fn::secret': s }, y: 1 }", json!({ "secret": { "x": "s", "y": 1 } })),
         ("{ 'fn::unsecret': { 'fn::secret': s } }", json!("s")),
         ("'${a.hidden}'", json!({ "secret": "hush" })),
         ("'<${a.hidden}>'", json!({ "secret": "<hush>" })),

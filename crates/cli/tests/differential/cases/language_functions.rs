@@ -57,7 +57,7 @@ cases! {
     a_call: gives("{ 'fn::invoke': { function: ledger:lookup, arguments: { id: nobody } } }");
     a_call_for_one_member: gives("{ 'fn::invoke': { function: 'ledger:index:lookup', arguments: { id: nobody }, return: found } }");
     a_short_call: gives("{ 'fn::ledger:lookup': { id: nobody } }");
-    a_call_in_another_case: gives("{ 'FN::Invoke': { Function: 'Ledger:Index:Lookup', arguments: { id: nobody } } }");
+    a_call_in_another_case: gives("{ 'FN::Invoke': { Function: 'ledger:Index:Lookup', arguments: { id: nobody } } }");
     calls_inside_of_calls: gives("{ 'fn::join': ['', [{ 'fn::toBase64': { 'fn::toJSON': ['${list[0]}'] } }]] }");
     join_of_numbers: fails("{ 'fn::join': ['-', [1, 2]] }");
     select_out_of_bounds: fails("{ 'fn::select': [7, '${list}'] }");
@@ -80,7 +80,7 @@ resources:
 ").up_fails();
     assets_and_archives: yaml("resources:
   a: { type: ledger:Item, properties: { value: { 'fn::fileAsset': ./file.txt } } }
-  b: { type: ledger:Item, properties: { value: { 'fn::assetArchive': { one: { 'fn::stringAsset': '${a.name}' }, two: { 'fn::fileArchive': ./folder } } } } }
+  b: { type: ledger:Item, properties: { value: { 'fn::assetArchive': { one: { 'fn::stringAsset': '${pulumi.stack}' }, two: { 'fn::fileArchive': ./folder } } } } }
   c: { type: ledger:Item, properties: { value: [{ 'fn::fileArchive': folder }] } }
 ").file("file.txt", &"1").file("folder/inner.txt", &"2").preview().up();
 }

@@ -17,6 +17,9 @@ cases! {
     names_of_fields_in_another_case: yaml("resources: { a: { Type: ledger:Item, Properties: { size: 1 }, options: { Protect: false } } }\n").up();
     properties_from_a_variable: yaml("variables: { p: { size: 3, value: '${b.name}' } }
 resources: { a: { type: ledger:Item, properties: '${p}' }, b: { type: ledger:Item } }
+").preview().up_fails();
+    plain_properties_from_a_variable: yaml("variables: { p: { size: 3, value: [1], secret: s } }
+resources: { a: { type: ledger:Item, properties: '${p}' } }
 ").preview().up();
     properties_from_a_call: yaml("variables: { p: { 'fn::invoke': { function: ledger:lookup, arguments: { id: there } } } }
 resources: { a: { type: ledger:Item, properties: { value: '${p}' } } }
@@ -40,11 +43,8 @@ resources: { a: { type: ledger:Item, options: { protect: '${p}' } }, b: { type: 
   a: { type: ledger:Item, properties: { kind: y } }
   b: { type: ledger:Item, options: { deletedWith: '${a}', dependsOn: ['${a}'], replaceWith: ['${a}'] } }
 ").preview().up().destroy();
-    a_replacement_trigger: yaml("variables: { v: 1 }
-resources: { a: { type: ledger:Item, options: { replacementTrigger: { v: '${v}' } } } }
-").up().program("variables: { v: 2 }
-resources: { a: { type: ledger:Item, options: { replacementTrigger: { v: '${v}' } } } }
-").preview().up();
+    a_replacement_trigger: of_items(&["a | size: 1 | replacementTrigger: { v: [1, x] }"]).up()
+        .items(&["a | size: 1 | replacementTrigger: { v: [2, x] }"]).preview().up();
     a_trigger_from_a_resource: yaml("resources:
   a: { type: ledger:Item }
   b: { type: ledger:Item, options: { replacementTrigger: '${a.serial}' } }

@@ -58,7 +58,7 @@ resources:
 outputs: { v: '${v}' }
 ").preview().up();
     a_string_in_config: configured("string", "hello");
-    a_number_in_config: configured("number", "1.5");
+    a_fraction_in_config: configured("string", "1.5");
     a_large_integer_in_config: configured("integer", "12345678");
     a_boolean_in_config: configured("boolean", "true");
     a_code_in_config: configured("string", "0123");
