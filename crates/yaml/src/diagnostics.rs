@@ -144,7 +144,7 @@ impl Source {
         // Control characters could do anything to a terminal.
         let clean: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let column = usize::try_from(span.column).unwrap_or(usize::MAX).saturating_sub(1);
-        let skipped = if column > SHOWN / 2 { column - SHOWN / 2 } else { 0 };
+        let skipped = column.saturating_sub(SHOWN / 2);
         let shown: String = clean.chars().skip(skipped).take(SHOWN).collect();
         let rest = shown.chars().count().saturating_sub(column - skipped);
         let length = usize::try_from(span.length).unwrap_or(usize::MAX).clamp(1, rest.max(1));

@@ -272,13 +272,12 @@ fn invokes<'a>(value: &'a Shared, found: &mut Vec<Asked<'a>>) {
             invokes(value, found);
         }),
         Form::Call(call) => {
-            match call.as_ref() {
-                Call::Invoke(invoke) => found.push(Asked {
+            if let Call::Invoke(invoke) = call.as_ref() {
+                found.push(Asked {
                     token: invoke.token.as_str(),
                     version: invoke.options.version.as_ref(),
                     download_url: invoke.options.plugin_download_url.as_ref(),
-                }),
-                _ => {}
+                });
             }
             call.arguments().into_iter().for_each(|argument| invokes(argument, found));
         }

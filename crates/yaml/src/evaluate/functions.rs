@@ -164,7 +164,7 @@ impl Evaluator {
                 Err(problem) => Err(self.fail(span, format!("failed to encode JSON: {problem}"))),
             },
             Unary::ToBase64 => Ok(Val::text(BASE64_STANDARD.encode(text()?.as_bytes()))),
-            Unary::FromBase64 => self.from_base64(text()?, place),
+            Unary::FromBase64 => self.decode_base64(text()?, place),
             Unary::Sha1 => Ok(Val::text(hex(&Sha1::digest(text()?.as_bytes())))),
             Unary::ReadFile => {
                 let bytes = self.read_file(name, text()?, place)?;
@@ -202,7 +202,7 @@ impl Evaluator {
         }
     }
 
-    fn from_base64(&self, text: &str, place: Span) -> Evaluated {
+    fn decode_base64(&self, text: &str, place: Span) -> Evaluated {
         let packed: String = text.chars().filter(|character| !matches!(character, '\r' | '\n')).collect();
         let bytes = TOLERANT.decode(packed).map_err(|error| {
             self.fail(place, format!("fn::fromBase64 unable to decode {text}, error: {error}"))
@@ -220,7 +220,7 @@ impl Evaluator {
     }
 
     fn asset(self: &Arc<Self>, kind: AssetKind, source: &Shared) -> Evaluated {
-        self.from_text(source, move |text| {
+        self.with_text(source, move |text| {
             let source = match kind {
                 AssetKind::Text => AssetSource::Text(text),
                 AssetKind::File => AssetSource::Path(text),
@@ -231,7 +231,7 @@ impl Evaluator {
     }
 
     fn archive(self: &Arc<Self>, kind: ArchiveKind, source: &Shared) -> Evaluated {
-        self.from_text(source, move |text| {
+        self.with_text(source, move |text| {
             let source = match kind {
                 ArchiveKind::File => ArchiveSource::Path(text),
                 ArchiveKind::Remote => ArchiveSource::Uri(text),
@@ -240,7 +240,7 @@ impl Evaluator {
         })
     }
 
-    fn from_text(
+    fn with_text(
         self: &Arc<Self>,
         source: &Shared,
         make: impl FnOnce(String) -> Val + Send + 'static,

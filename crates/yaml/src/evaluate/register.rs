@@ -226,19 +226,21 @@ impl Evaluator {
                     );
                 };
                 let mut inputs = BTreeMap::new();
-                for name in schema.inputs.keys() {
-                    let wanted = name.clone();
+                for (name, input) in schema.inputs.iter() {
+                    let (wanted, secret) = (name.clone(), input.secret);
                     let member =
                         self.apply(vec![output.clone()], move |this, known| match known.first() {
                             Some(Val::Object(members)) => {
-                                Ok(members.get(&wanted).cloned().unwrap_or(Val::Null))
+                                let member = members.get(&wanted).cloned().unwrap_or(Val::Null);
+                                // It is a secret once it is known.
+                                Ok(if secret { Val::Output(this.hidden(member, true)) } else { member })
                             }
                             other => {
                                 let what = other.map_or("nothing", Val::describe);
                                 Err(this.fail(span, format!("expected a map but got {what}")))
                             }
                         })?;
-                    inputs.insert(name.clone(), self.classified(name, member, Some(schema)));
+                    inputs.insert(name.clone(), member);
                 }
                 Ok(inputs)
             }
