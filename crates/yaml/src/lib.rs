@@ -20,5 +20,5 @@ pub mod template;
 
 pub use component::{MonitorSource, YamlComponents};
 pub use diagnostics::{Diagnostic, Diagnostics, Severity, Source};
-pub use packages::{DeclarationError, declarations};
+pub use packages::{DeclarationError, declarations, required_packages};
 pub use program::YamlProgram;

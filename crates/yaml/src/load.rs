@@ -20,10 +20,18 @@ const FILES: [&str; 3] = ["Main.json", "Main.yaml", "Pulumi.yaml"];
 
 /// Reads the program of a folder, or what its compiler prints.
 pub(crate) async fn program(program: &YamlProgram) -> Loaded {
-    let source = match &program.compiler {
-        Some(command) => compile(program, command).await,
-        None => find(&program.directory),
-    };
+    match &program.compiler {
+        Some(command) => loaded(compile(program, command).await),
+        None => folder(&program.directory),
+    }
+}
+
+/// Reads the program of a folder.
+pub(crate) fn folder(folder: &Path) -> Loaded {
+    loaded(find(folder))
+}
+
+fn loaded(source: Result<Source, String>) -> Loaded {
     match source {
         Ok(source) => read(source),
         Err(problem) => Loaded {

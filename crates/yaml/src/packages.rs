@@ -4,7 +4,9 @@ mod declarations;
 
 pub use declarations::{DeclarationError, declarations};
 
+use crate::diagnostics::Severity;
 use crate::graph::Step;
+use crate::load::{self, Loaded};
 use crate::schema::{Function, Package, Resource};
 use crate::suggest;
 use crate::syntax::Text;
@@ -13,6 +15,7 @@ use drystone_engine::{Monitor, MonitorErrorKind, PackageDescriptor, PackageReque
 use drystone_plugins::search::tolerant_version;
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What kind of provider a type of resource has.
@@ -201,6 +204,33 @@ impl Packages {
         };
         Ok(ResolvedFunction { token, schema: Some(schema) })
     }
+}
+
+/// The packages that the program of a folder asks for, each once, in the order of their names. The version and address
+/// of who asks first count, unless a file declares the package.
+pub fn required_packages(folder: &Path) -> Result<Vec<PackageDescriptor>, String> {
+    let Loaded { source, template, diagnostics } = load::folder(folder);
+    if let Some(fault) = diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Err(source.render(fault));
+    }
+    let declared = declarations(folder).map_err(|error| error.to_string())?;
+    let declared = Packages::new(declared).declared;
+    let mut required = BTreeMap::new();
+    for asked in asked(&template) {
+        let name = package_name(asked.token);
+        if name == "pulumi" || required.contains_key(name) {
+            continue;
+        }
+        let text = |text: Option<&Text>| text.map(|text| text.value.to_string()).unwrap_or_default();
+        let package = declared.get(name).cloned().unwrap_or_else(|| PackageDescriptor {
+            name: name.to_owned(),
+            version: text(asked.version),
+            download_url: text(asked.download_url),
+            ..PackageDescriptor::default()
+        });
+        required.insert(name.to_owned(), package);
+    }
+    Ok(required.into_values().collect())
 }
 
 /// A version that a user wrote, as it is sent on.

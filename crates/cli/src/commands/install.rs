@@ -6,12 +6,13 @@ use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
-use drystone_engine::{Event, EventSink, RunInfo};
+use drystone_engine::{Event, EventSink, PackageDescriptor, RunInfo};
 use drystone_plugins::install::{Release, Source};
 use drystone_plugins::languages::{Language, LanguageError, Program};
 use drystone_plugins::monitor::{MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Line, LineSink};
-use drystone_plugins::search::{Kind, Search};
+use drystone_plugins::proto::pulumirpc::PackageDependency;
+use drystone_plugins::search::{Kind, Search, Wanted};
 use drystone_workspace::Environment;
 use std::sync::Arc;
 
@@ -55,6 +56,9 @@ pub(crate) async fn run(context: &Context, args: &InstallArgs) -> Outcome {
 
 /// Installs what a program depends on, with the package manager of its language.
 pub(super) async fn install_dependencies(context: &Context, program: &Program) -> Outcome {
+    if runs_here(context, program)? {
+        return Ok(());
+    }
     let opened = Opened::new(context, program).await?;
     let installed = opened.language.install_dependencies(program, lines()).await;
     opened.close().await;
@@ -65,25 +69,62 @@ pub(super) async fn install_dependencies(context: &Context, program: &Program) -
 pub(super) async fn project_plugins(context: &Context, exact: bool, reinstall: bool) -> Outcome<Vec<Wish>> {
     let project = context.require_project()?;
     let program = Program::of(&project).map_err(|error| told(&error))?;
-    let opened = Opened::new(context, &program).await?;
-    let required = opened.language.required_packages(&program).await;
-    opened.close().await;
     let mut wishes = Vec::new();
-    for package in required.map_err(|error| told(&error))?.packages {
+    for Needed { kind, name, version, server } in needed(context, &program).await? {
         // What names no version takes any that is installed.
-        let Some(kind) = Kind::of(&package.kind).filter(|_| !package.version.is_empty()) else { continue };
-        if package.name == drystone_builtins::PACKAGE && package.server.is_empty() {
+        let Some(kind) = Kind::of(&kind).filter(|_| !version.is_empty()) else { continue };
+        if name == drystone_builtins::PACKAGE && server.is_empty() {
             continue;
         }
-        let version = read_version(&package.version)?;
-        let source = match package.server {
+        let version = read_version(&version)?;
+        let source = match server {
             server if server.is_empty() => Source::Released,
             server => Source::Server(server),
         };
-        let release = Release { kind, name: package.name, version };
+        let release = Release { kind, name, version };
         wishes.push(Wish { release, source, checksum: None, exact, reinstall });
     }
     Ok(wishes)
+}
+
+/// A plugin that a program needs.
+struct Needed {
+    kind: String,
+    name: String,
+    version: String,
+    server: String,
+}
+
+async fn needed(context: &Context, program: &Program) -> Outcome<Vec<Needed>> {
+    if runs_here(context, program)? {
+        let packages = drystone_yaml::required_packages(&program.directory).map_err(Failure::general)?;
+        let needed = |package: PackageDescriptor| Needed {
+            kind: Kind::Resource.to_string(),
+            name: package.name,
+            version: package.version,
+            server: package.download_url,
+        };
+        return Ok(packages.into_iter().map(needed).collect());
+    }
+    let opened = Opened::new(context, program).await?;
+    let required = opened.language.required_packages(program).await;
+    opened.close().await;
+    let needed = |package: PackageDependency| Needed {
+        kind: package.kind,
+        name: package.name,
+        version: package.version,
+        server: package.server,
+    };
+    Ok(required.map_err(|error| told(&error))?.packages.into_iter().map(needed).collect())
+}
+
+/// Whether a program is one in YAML that no plugin is asked to run.
+fn runs_here(context: &Context, program: &Program) -> Outcome<bool> {
+    let project = context.require_project()?;
+    let search = Search::new(&context.environment, Some(&project)).map_err(Failure::configuration)?;
+    Ok(program.runtime.name == "yaml"
+        && !program.runtime.options.contains_key("compiler")
+        && !search.is_asked_for(&Wanted::language("yaml")))
 }
 
 /// A language outside of any operation, and the port that its plugin may call.

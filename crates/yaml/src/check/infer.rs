@@ -41,6 +41,13 @@ impl Inferred {
         Self { kind, span, written: Written::Otherwise }
     }
 
+    /// Members that are only to be held to what there can be, so that they need no type of their own.
+    pub(super) fn members(members: Vec<(Arc<str>, Span, Inferred)>, span: Span) -> Self {
+        static NONE: std::sync::LazyLock<Arc<ObjectType>> =
+            std::sync::LazyLock::new(|| Arc::new(ObjectType::of("", BTreeMap::new())));
+        Self { kind: Type::Object(Arc::clone(&NONE)), span, written: Written::Object(members) }
+    }
+
     /// An object of the given members.
     pub(super) fn object(members: Vec<(Arc<str>, Span, Inferred)>, span: Span) -> Self {
         let properties = members.iter().map(|(name, _, value)| {

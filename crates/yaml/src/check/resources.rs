@@ -106,7 +106,7 @@ impl Checker<'_> {
             |(key, value): &(Text, Arc<Expression>)| (Arc::clone(&key.value), key.span, self.infer(value));
         let members: Vec<(Arc<str>, Span, Inferred)> = entries.iter().map(inferred).collect();
         if let Some((schema, known)) = known {
-            self.assert_fits(&Inferred::object(members, span), &object_type(schema, known));
+            self.assert_fits(&Inferred::members(members, span), &object_type(schema, known));
         }
     }
 

@@ -5,6 +5,7 @@ use crate::diagnostics::Diagnostic;
 use drystone_workspace::{Value, plain_scalar};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Seen, StrInput, Tag};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How deep values may nest.
 pub const MAX_DEPTH: usize = 100;
@@ -82,7 +83,7 @@ impl<'a> Builder<'a> {
 
     fn map(&mut self, depth: usize) -> Result<Kind, Diagnostic> {
         let mut entries: Vec<Entry> = Vec::new();
-        let mut lines = HashMap::new();
+        let mut given = Given::default();
         loop {
             let (event, seen) = self.next()?;
             if event == Event::MappingEnd {
@@ -96,7 +97,7 @@ impl<'a> Builder<'a> {
                 )
                 .detail("put the key in quotes"));
             };
-            if let Some(line) = lines.insert(name.clone(), key.span.line) {
+            if let Some(line) = given.before(&name, key.span.line, &entries) {
                 let summary = format!("the key `{name}` was already given on line {line}");
                 return Err(Diagnostic::error(key.span, summary));
             }
@@ -104,6 +105,24 @@ impl<'a> Builder<'a> {
             let value = self.node(event, seen, depth + 1)?;
             entries.push(Entry { key: Text { value: name, span: key.span }, value });
         }
+    }
+}
+
+/// The keys of a mapping that were given, for the line of one that is given again. Small mappings are looked through.
+#[derive(Default)]
+struct Given(HashMap<Arc<str>, u32>);
+
+impl Given {
+    const SMALL: usize = 16;
+
+    fn before(&mut self, name: &Arc<str>, line: u32, entries: &[Entry]) -> Option<u32> {
+        if entries.len() < Self::SMALL {
+            return entries.iter().find(|entry| entry.key.value == *name).map(|entry| entry.key.span.line);
+        }
+        if self.0.is_empty() {
+            self.0.extend(entries.iter().map(|entry| (Arc::clone(&entry.key.value), entry.key.span.line)));
+        }
+        self.0.insert(Arc::clone(name), line)
     }
 }
 

@@ -109,6 +109,13 @@ fn five_thousand_resources() {
         stack: "dev".to_owned(),
         ..YamlProgram::default()
     };
+    let text = std::fs::read_to_string(folder.path().join("Pulumi.yaml")).unwrap();
+    let before = processor_time();
+    let root = drystone_yaml::syntax::parse(&text).unwrap();
+    let parsed = processor_time();
+    let (template, _) = drystone_yaml::template::Template::read(&root);
+    assert_eq!(template.resources.len(), 5000);
+    println!("of it parsing {:?}, reading {:?}", parsed - before, processor_time() - parsed);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let monitor = Arc::new(Nothing::default());
     let (start, before) = (Instant::now(), processor_time());
