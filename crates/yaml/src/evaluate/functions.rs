@@ -144,8 +144,9 @@ impl Evaluator {
         }
     }
 
-    /// A value that is or is no secret, whatever it was.
+    /// A value that is or is no secret, whatever it was. Nothing is no secret.
     pub(super) fn hidden(&self, value: Val, secret: bool) -> super::promise::Promise {
+        let secret = secret && !matches!(value, Val::Null);
         self.promise(async move {
             let known = resolve(&value).await?;
             Ok(Known { secret, ..known })
