@@ -148,7 +148,7 @@ impl YamlComponents {
                 version: String::new(),
                 dry_run: info.dry_run,
             },
-            scope: Scope { root: urn.clone(), component: Some(component) },
+            scope: Scope { root: urn.clone(), component: Some(component), led_by: arguments.trace.clone() },
         };
         let packages = Packages::new(self.declared.clone());
         let (evaluator, order) = match preparation.finish(packages, Diagnostics::default()).await {
@@ -205,6 +205,7 @@ impl YamlComponents {
             parent: arguments.parent.clone(),
             providers: arguments.providers.clone(),
             options: arguments.options.clone(),
+            led_by: arguments.trace.clone(),
             ..RegisterRequest::default()
         };
         let registered =

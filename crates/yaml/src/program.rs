@@ -105,7 +105,7 @@ impl YamlProgram {
             template,
             given: Given::config(&self.project, &self.config),
             surroundings: self.surroundings(),
-            scope: Scope { root: stack.clone(), component: None },
+            scope: Scope { root: stack.clone(), component: None, led_by: String::new() },
         };
         prepared.finish(Packages::new(declared), diagnostics).await
     }

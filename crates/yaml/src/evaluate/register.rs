@@ -364,6 +364,7 @@ impl Evaluator {
             additional_secret_outputs: goal.options.additional_secret_outputs.clone(),
             package,
             source_position: self.position(goal.span),
+            led_by: self.scope.led_by.clone(),
             ..ReadRequest::default()
         };
         let read = self.monitor.read(request).await.map_err(|error| self.refused(&error, goal.span))?;
@@ -423,6 +424,7 @@ impl Evaluator {
             package,
             options,
             source_position: self.position(goal.span),
+            led_by: self.scope.led_by.clone(),
             ..RegisterRequest::default()
         };
         let registered =

@@ -59,6 +59,8 @@ pub(crate) struct Scope {
     pub(crate) root: Urn,
     /// The component, inside of one.
     pub(crate) component: Option<Arc<Handle>>,
+    /// What stands for the trace that led to the component; empty outside of one.
+    pub(crate) led_by: String,
 }
 
 impl Scope {

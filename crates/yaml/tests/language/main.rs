@@ -6,6 +6,7 @@
 mod shelf;
 mod stack;
 
+mod components;
 mod config;
 mod errors;
 mod functions;

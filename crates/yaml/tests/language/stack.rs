@@ -3,16 +3,16 @@
 use crate::shelf::Shelf;
 use async_trait::async_trait;
 use drystone_engine::{
-    Cancellation, ConfigValue, Diagnostic, Ending, Event, EventSink, Failed, Journal, JournalError, Options,
-    PackageDescriptor, Plugins, PropertyMap, Provider, ProviderError, Report, Run, Severity, StackReader,
-    SystemSurroundings,
+    Cancellation, ConfigValue, Diagnostic, Ending, Event, EventSink, Failed, Journal, JournalError, Monitor,
+    Options, PackageDescriptor, Plugins, Program, ProgramError, PropertyMap, Provider, ProviderError, Report,
+    Run, Severity, StackReader, SystemSurroundings,
 };
 use drystone_journal::{Entry, Replayer};
 use drystone_model::{Resource, Snapshot};
 use drystone_secrets::{Base64, Manager, Reuse, Sealer};
-use drystone_yaml::YamlProgram;
+use drystone_yaml::{YamlComponents, YamlProgram};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// A stack named `dev` of the project `shop`, whose program is in a folder of its own.
@@ -86,9 +86,6 @@ impl Stack {
     }
 
     fn operate(&mut self, dry_run: bool) -> Outcome {
-        let journal = Arc::new(MemoryJournal(Mutex::new(Replayer::new(self.snapshot.clone()))));
-        let events = Arc::new(Collected::default());
-        let manager = Manager::new(drystone_model::SecretsProvider::default(), Arc::new(Base64));
         let program = YamlProgram {
             directory: self.folder.path().to_owned(),
             root: self.folder.path().to_owned(),
@@ -100,6 +97,19 @@ impl Stack {
             version: "3.259.0".to_owned(),
             dry_run,
         };
+        self.operate_with(Arc::new(program), dry_run)
+    }
+
+    /// Runs a program in another language for real.
+    pub(crate) fn up_with(&mut self, program: impl Program + 'static) -> Outcome {
+        self.operate_with(Arc::new(program), false)
+    }
+
+    fn operate_with(&mut self, program: Arc<dyn Program>, dry_run: bool) -> Outcome {
+        let journal = Arc::new(MemoryJournal(Mutex::new(Replayer::new(self.snapshot.clone()))));
+        let events = Arc::new(Collected::default());
+        let manager = Manager::new(drystone_model::SecretsProvider::default(), Arc::new(Base64));
+        let monitor = Arc::default();
         let run = Run {
             organization: "organization".to_owned(),
             project: "shop".to_owned(),
@@ -107,8 +117,12 @@ impl Stack {
             config: self.config.clone(),
             base: self.snapshot.clone(),
             options: Options { dry_run, parallel: 16, ..Options::default() },
-            program: Some(Arc::new(program)),
-            plugins: Arc::new(Shelves(self.shelf.clone())),
+            program: Some(Arc::new(Attached { program, monitor: Arc::clone(&monitor) })),
+            plugins: Arc::new(Shelves {
+                shelf: self.shelf.clone(),
+                directory: self.folder.path().to_owned(),
+                monitor,
+            }),
             journal: Arc::clone(&journal) as Arc<dyn Journal>,
             sealer: Arc::new(Sealer::new(&manager, Reuse::On).unwrap()),
             events: Arc::clone(&events) as Arc<dyn EventSink>,
@@ -259,13 +273,40 @@ impl EventSink for Collected {
     }
 }
 
-struct Shelves(Shelf);
+/// A program whose way into the operation is lent to components.
+struct Attached {
+    program: Arc<dyn Program>,
+    monitor: Arc<Mutex<Option<Monitor>>>,
+}
+
+#[async_trait]
+impl Program for Attached {
+    async fn run(&self, monitor: Monitor) -> Result<(), ProgramError> {
+        *self.monitor.lock().unwrap() = Some(Arc::clone(&monitor));
+        let ended = self.program.run(monitor).await;
+        self.monitor.lock().unwrap().take();
+        ended
+    }
+}
+
+/// The providers `shelf` and `plain`, and the components in the folder `parts` beside the program.
+struct Shelves {
+    shelf: Shelf,
+    directory: PathBuf,
+    monitor: Arc<Mutex<Option<Monitor>>>,
+}
 
 #[async_trait]
 impl Plugins for Shelves {
     async fn load(&self, package: &PackageDescriptor) -> Result<Arc<dyn Provider>, ProviderError> {
         match package.name.as_str() {
-            "shelf" | "plain" => Ok(Arc::new(self.0.of(&package.name))),
+            "shelf" | "plain" => Ok(Arc::new(self.shelf.of(&package.name))),
+            "parts" => {
+                let monitor = Arc::clone(&self.monitor);
+                let source = Arc::new(move || monitor.lock().unwrap().clone());
+                let folder = self.directory.join("parts");
+                Ok(Arc::new(YamlComponents::load(&folder, &self.directory, source)?))
+            }
             other => Err(ProviderError::new(format!("no plugin {other}"))),
         }
     }
