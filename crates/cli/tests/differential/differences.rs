@@ -85,6 +85,16 @@ const PERMITTED: &[Permitted] = &[
         applies: follows_from_read_back,
     },
     Permitted {
+        reason: "a provider that gives what it made no id may have made it all the same; the stock CLI takes it for not \
+                 done, ours keeps it as a pending operation",
+        applies: |difference| {
+            difference.case == "properties_from_a_variable"
+                && difference.is_at(&["state", "pending", &item("a")])
+                && difference.stock.is_null()
+                && difference.ours.as_array().is_some_and(|pending| pending.len() == 1)
+        },
+    },
+    Permitted {
         reason: "a preview shows the old state as it is; the stock CLI shows it marked as what a replacement will make \
                  of it",
         applies: |difference| {
