@@ -25,7 +25,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask <command>
 
-  example NAME    build for release and run an example program: node, python
+  example [NAME]  build for release and run an example program: quickstart (which needs only Rust), node, python
   setup           install the tools and peers that the machine lacks, into the cache
   setup --env     the same, then print the shell variables that hand the peers to the tests
   test            set up, check, and run every test
@@ -62,7 +62,8 @@ fn main() -> ExitCode {
 fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["example", name] => example::command(name),
+        ["example"] => example::command(None),
+        ["example", name] => example::command(Some(name)),
         ["setup"] => setup::command(setup::Print::Nothing),
         ["setup", "--env"] => setup::command(setup::Print::Variables),
         ["test"] => test::command(),
