@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+/// The package that needs no plugin: the engine itself has it.
+const ENGINE: &str = "pulumi";
+
 /// What kind of provider a type of resource has.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedResource {
@@ -47,8 +50,6 @@ pub(crate) struct Packages {
     references: BTreeMap<String, String>,
     loaded: HashMap<PackageDescriptor, Result<Option<Arc<Package>>, String>>,
     functions: std::sync::Mutex<HashMap<(PackageDescriptor, String), Arc<Function>>>,
-    /// The version of each package that whoever asks for none gets: that of who asks first.
-    versions: BTreeMap<String, String>,
 }
 
 /// The plugin that a type, a version and an address mean.
@@ -100,8 +101,9 @@ impl Packages {
         Ok(())
     }
 
-    /// Remembers the version of each package that is asked for first, in the order of evaluation.
-    pub(crate) fn settle_versions(&mut self, template: &Template, order: &[Step]) {
+    /// The packages that a program needs, each with the plugin that is asked for first in the order of evaluation, or
+    /// with the one that a file declares.
+    pub(crate) fn required(&self, template: &Template, order: &[Step]) -> Vec<PackageDescriptor> {
         let mut found = Vec::new();
         for step in order {
             match step {
@@ -115,16 +117,16 @@ impl Packages {
             }
         }
         template.outputs.iter().for_each(|(_, value)| invokes(value, &mut found));
+        let mut required: BTreeMap<&str, PackageDescriptor> = BTreeMap::new();
         for asked in found {
-            let version = asked.version.map(|version| version.value.to_string()).unwrap_or_default();
-            let version = parse_version(&version).unwrap_or_default();
-            self.versions.entry(package_name(asked.token).to_owned()).or_insert(version);
+            let name = package_name(asked.token);
+            if name == ENGINE || required.contains_key(name) {
+                continue;
+            }
+            let package = self.declared.get(name).cloned().or_else(|| self.descriptor(asked).ok());
+            required.extend(package.map(|package| (name, package)));
         }
-    }
-
-    /// The version of a type's package for who asks for none, or empty.
-    pub(crate) fn usual_version(&self, token: &str) -> String {
-        self.versions.get(package_name(token)).cloned().unwrap_or_default()
+        required.into_values().collect()
     }
 
     /// What registering the package of a type gave, or empty.

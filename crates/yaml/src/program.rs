@@ -145,7 +145,12 @@ impl Preparation<'_> {
         let project = &self.surroundings.project;
         let names = Names::of(template, project, &self.given.names(), &mut diagnostics);
         let order = graph::order(template, &names, &mut diagnostics);
-        packages.settle_versions(template, &order);
+        // What a component is made of is served by what serves the program.
+        if self.scope.component.is_none()
+            && let Err(error) = self.monitor.require_packages(packages.required(template, &order))
+        {
+            diagnostics.error(Span::default(), error.message);
+        }
         packages.load(template, self.monitor).await;
         let Checked { resources, diagnostics: found } =
             check::check(template, &names, &order, &packages, &self.given.types());

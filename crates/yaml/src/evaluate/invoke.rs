@@ -93,15 +93,12 @@ impl Evaluator {
         let text = |text: &Option<crate::syntax::Text>| {
             text.as_ref().map(|text| text.value.to_string()).unwrap_or_default()
         };
-        let mut package = PackageSource {
+        let package = PackageSource {
             version: text(&options.version),
             download_url: text(&options.plugin_download_url),
             reference: self.packages.reference(&resolved.token),
             ..PackageSource::default()
         };
-        if provider.is_empty() && package == PackageSource::default() {
-            package.version = self.packages.usual_version(&resolved.token);
-        }
         let token = resolved.token.clone();
         let request = InvokeRequest { token, arguments, provider, package, ..InvokeRequest::default() };
         let span = invoke.span;

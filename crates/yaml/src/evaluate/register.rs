@@ -350,10 +350,6 @@ impl Evaluator {
             }
         };
         let marshalled = marshal_properties(&goal.properties, Outputs::State).await?;
-        let mut package = PackageSource::default();
-        if provider.is_empty() {
-            package.version = self.packages.usual_version(&goal.handle.token);
-        }
         let request = ReadRequest {
             type_token: goal.handle.token.clone(),
             name: goal.handle.name.clone(),
@@ -362,7 +358,6 @@ impl Evaluator {
             properties: marshalled.properties,
             provider,
             additional_secret_outputs: goal.options.additional_secret_outputs.clone(),
-            package,
             source_position: self.position(goal.span),
             led_by: self.scope.led_by.clone(),
             ..ReadRequest::default()
@@ -406,10 +401,6 @@ impl Evaluator {
             }
         }
         let MarshalledProperties { properties, dependencies: property_dependencies } = marshalled;
-        let mut package = goal.package.clone();
-        if provider.is_empty() && package == PackageSource::default() {
-            package.version = self.packages.usual_version(&goal.handle.token);
-        }
         let request = RegisterRequest {
             type_token: goal.handle.token.clone(),
             name: goal.handle.name.clone(),
@@ -421,7 +412,7 @@ impl Evaluator {
             parent,
             provider,
             providers,
-            package,
+            package: goal.package,
             options,
             source_position: self.position(goal.span),
             led_by: self.scope.led_by.clone(),

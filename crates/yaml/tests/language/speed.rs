@@ -61,6 +61,9 @@ impl ResourceMonitor for Nothing {
     async fn call(&self, _: CallRequest) -> Result<CallAnswer, MonitorError> {
         Err(MonitorError::closing())
     }
+    fn require_packages(&self, _: Vec<PackageDescriptor>) -> Result<(), MonitorError> {
+        Ok(())
+    }
     async fn register_package(&self, _: PackageRequest) -> Result<String, MonitorError> {
         Err(MonitorError::closing())
     }

@@ -83,4 +83,7 @@ resources:
   b: { type: ledger:Item, properties: { value: { 'fn::assetArchive': { one: { 'fn::stringAsset': '${pulumi.stack}' }, two: { 'fn::fileArchive': ./folder } } } } }
   c: { type: ledger:Item, properties: { value: [{ 'fn::fileArchive': folder }] } }
 ").file("file.txt", &"1").file("folder/inner.txt", &"2").preview().up();
+    a_remote_asset: gives("{ 'fn::remoteAsset': 'file:///dev/null' }");
+    a_remote_archive_that_is_not_there: fails("{ 'fn::remoteArchive': 'file:///nowhere.zip' }");
+    a_function_of_a_function: gives("{ 'fn::join': ['-', { 'fn::split': [',', { 'fn::select': [1, ['a,b', 'c,d']] }] }] }");
 }

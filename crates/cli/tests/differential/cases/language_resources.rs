@@ -109,4 +109,25 @@ outputs: { b: '${s.output.b}' }
 ").preview().up();
     a_main_file: yaml("").file("Main.yaml", &"resources: { a: { type: ledger:Item } }\noutputs: { n: '${a.name}' }\n").up();
     a_json_file: yaml("").file("Main.json", &"{\n\t\"resources\": {\"a\": {\"type\": \"ledger:Item\", \"properties\": {\"size\": 1e0}}}\n}\n").up();
+    a_place_of_a_plugin: of_items(&["a | size: 1 | pluginDownloadURL: 'https://plugins.example'", "b"]).preview().up();
+    a_place_of_a_plugin_for_all: yaml("resources:
+  a: { type: ledger:Item, options: { pluginDownloadURL: 'https://plugins.example', version: 1.0.0 } }
+  b: { type: ledger:Item, options: { version: 1.0.0 } }
+  c: { type: ledger:Item, options: { pluginDownloadURL: 'https://plugins.example/other' } }
+  p: { type: 'pulumi:providers:ledger' }
+  q: { type: 'pulumi:providers:ledger', options: { version: 1.0.0 } }
+  d: { type: ledger:Item, get: { id: there } }
+variables:
+  v: { 'fn::invoke': { function: ledger:lookup, arguments: { id: there } } }
+outputs: { v: '${v.value}' }
+").appear("there", json!({ "value": "v" })).up();
+    variables_of_a_provider: yaml("resources:
+  p: { type: 'pulumi:providers:ledger', properties: { zone: z }, options: { envVarMappings: { LEDGER_OTHER: LEDGER_ZONE } } }
+  a: { type: ledger:Item, options: { provider: '${p}' } }
+").preview().up().up();
+    variables_of_no_provider: of_items(&["a | size: 1 | envVarMappings: { A: B }"]).up_fails();
+    deleted_before_it_is_replaced: of_items(&["a | kind: x | deleteBeforeReplace: true", "b | value: '${a.name}'"]).up()
+        .items(&["a | kind: y | deleteBeforeReplace: true", "b | value: '${a.name}'"]).preview().up();
+    imported_by_an_option: of_items(&["a | size: 4 | import: there"]).appear("there", json!({ "size": 4 })).preview().up()
+        .items(&["a | size: 4"]).up();
 }

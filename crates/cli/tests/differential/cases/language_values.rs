@@ -80,4 +80,9 @@ outputs: { it: '${it}', inner: '${it.inner}', first: '${it.list[0]}' }
 resources: { a: { type: ledger:Item, properties: { value: ['${it}', 'x${it}'], tags: { t: '${it}' } } } }
 outputs: { it: { 'fn::toJSON': ['${it}'] } }
 ").secret_config("it", "hush").up();
+    the_folders: gives("[{ 'fn::length': { 'fn::split': ['/', '${pulumi.cwd}'] } }, { 'fn::length': { 'fn::split': ['/', '${pulumi.rootDirectory}'] } }]");
+    config_by_its_old_name: yaml("configuration: { it: { type: String, default: d }, many: { type: 'List<Number>', default: [1, 2] } }
+resources: {}
+outputs: { it: '${it}', many: '${many}' }
+").up();
 }
