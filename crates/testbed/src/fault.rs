@@ -185,8 +185,10 @@ pub async fn spoil_start() -> std::io::Result<()> {
         "silent" => std::future::pending().await,
         // A port that nobody listens at.
         "closed" => {
-            let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
-            say(&port.to_string())?;
+            // It is kept, so that no other process listens there meanwhile.
+            let socket = tokio::net::TcpSocket::new_v4()?;
+            socket.bind(([127, 0, 0, 1], 0).into())?;
+            say(&socket.local_addr()?.port().to_string())?;
             std::future::pending().await
         }
         // Something listens, but it speaks no gRPC, or does not speak at all.
