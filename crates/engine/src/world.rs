@@ -78,6 +78,8 @@ pub(crate) struct World {
     pub(crate) aliases: HashMap<Urn, Urn>,
     /// Old states, by position, that a delete step was made for.
     pub(crate) condemned: HashSet<usize>,
+    /// What is being deleted before a replacement is made, or is about to be: who makes it anew waits for that.
+    pub(crate) leaving: HashSet<Urn>,
     /// Old states, by position, that were deleted and wait for their replacement.
     pub(crate) awaiting_replacement: HashSet<usize>,
     /// Old states, by position, whose replacement was made and that wait to be deleted.

@@ -234,9 +234,9 @@ impl Registering {
             let paths = &self.request.options.ignore_changes;
             self.new.inputs = deployment.ignore_changes(&self.urn, &self.new.inputs, &before.inputs, paths);
         }
-        let recreating = deployment.world().is_deleted(&self.urn);
+        let going = deployment.world().is_deleted(&self.urn);
         let was_external = before.as_ref().is_some_and(|before| before.record.external);
-        let afresh = recreating
+        let afresh = going
             || was_external
             || before.is_none()
             || deployment.is_replace_target(&self.urn, before.as_ref().map(|before| &before.record));
@@ -265,19 +265,32 @@ impl Registering {
             return self.invalid();
         }
         let diff = match &before {
-            Some(before) if targeted && !recreating && !was_external => {
-                match self.difference(before).await? {
-                    Ok(diff) => Some(diff),
-                    Err(message) => return self.failed(message),
-                }
-            }
+            Some(before) if targeted && !going && !was_external => match self.difference(before).await? {
+                Ok(diff) => Some(diff),
+                Err(message) => return self.failed(message),
+            },
             _ => None,
         };
         // From here to the decision nothing else is decided.
-        let deciding = deployment.deciding.lock().await;
+        let deciding = loop {
+            let deciding = deployment.deciding.lock().await;
+            let leaving = |old: &&Arc<Known>| deployment.world().leaving.contains(old.urn());
+            let Some(leaving) = old.as_ref().filter(leaving) else { break deciding };
+            // Whether it has to be made anew is known when its deletion has ended.
+            drop(deciding);
+            deployment.until_left(leaving.urn()).await;
+            if deployment.is_stopping() {
+                return Err(StepFailure::Stopped);
+            }
+        };
         deployment.grow_targets(&self.new.record, targeted);
         // Something else that was decided meanwhile may have deleted it.
         let recreating = deployment.world().is_deleted(&self.urn);
+        if going && !recreating {
+            // It was to be deleted, and that failed, which was told: it stays as it is.
+            deployment.world().mark_failed(&self.urn);
+            return settled(&deployment, Err(StepFailure::Failed), self.new);
+        }
         if targeted || recreating {
             deployment.refuse_missing_dependencies(&self.new.record)?;
         }

@@ -67,6 +67,7 @@ impl Registering {
             deletions.iter().rev().map(|step| (step.old.urn(), step.op())).collect();
         steps.extend([(&self.urn, Op::Replace), (&self.urn, Op::CreateReplacement)]);
         deployment.admit(&steps)?;
+        deployment.world().leaving.extend(deletions.iter().map(|step| step.old.urn().clone()));
         drop(deciding);
         if let Err(failure) = deployment.delete_before(&self.urn, &old, deletions).await {
             return settled(&deployment, Err(failure), self.new);
@@ -164,6 +165,17 @@ impl Registering {
 }
 
 impl Deployment {
+    /// Waits until a resource is not being deleted any more, whether that went well or not.
+    pub(crate) async fn until_left(&self, urn: &Urn) {
+        loop {
+            let stirred = self.stirred.notified();
+            if self.is_stopping() || !self.world().leaving.contains(urn) {
+                return;
+            }
+            stirred.await;
+        }
+    }
+
     /// Deletes what has to go before the replacement of `root` is made, one after the other, dependents first.
     async fn delete_before(
         self: &Arc<Self>,
@@ -195,9 +207,11 @@ impl Deployment {
             }
         }
         stay(&going, waiting);
+        let mut world = self.world();
+        going.iter().for_each(|step| _ = world.leaving.remove(step.old.urn()));
+        self.stirred.notify_waiters();
         let Err((stuck, failure)) = outcome else { return Ok(()) };
         // What is still there is not made anew, and what depends on the replacement is left alone.
-        let mut world = self.world();
         world.mark_failed(urn);
         for (at, step) in going.iter().enumerate() {
             let is_gone = match schedule.way(at) {

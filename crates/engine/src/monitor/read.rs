@@ -78,6 +78,9 @@ impl Deployment {
             Ok(provider) => provider,
             Err(error) => return Err(refuse(error.message)),
         };
+        if let Some(old) = &found.old {
+            self.until_left(old.urn()).await;
+        }
         let replaces = found.old.as_ref().is_some_and(|old| {
             let record = old.record();
             !record.external && record.id != request.id

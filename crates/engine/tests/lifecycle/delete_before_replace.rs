@@ -1,7 +1,7 @@
 //! Replacements that are made after the old resource is gone.
 
 use crate::harness::{Stack, TestProvider, program};
-use drystone_engine::{Diff, Op, Program, Registered, ResourceOptions};
+use drystone_engine::{Diff, Op, Program, ProviderError, Registered, ResourceOptions};
 use std::sync::Arc;
 
 type Change = fn(&mut ResourceOptions);
@@ -274,4 +274,62 @@ fn independent_replacements_go_side_by_side() {
     assert_eq!((effects[0].as_str(), effects.last().unwrap().as_str()), ("delete c", "create c"));
     effects.sort();
     assert_eq!(effects, ["create a", "create b", "create c", "delete a", "delete b", "delete c"]);
+}
+
+/// The old `b` depends on `a`, which is replaced; the new one does not, and is registered while the old one is still
+/// being deleted.
+fn let_go_of(stack: &mut Stack, fails: bool, read: bool) -> Arc<dyn Program> {
+    let provider = stack.providers.get_mut("pkgA").unwrap();
+    provider.pause = Some(Arc::new(|method, urn| {
+        let slow = method == "delete" && urn.name() == "b";
+        Box::pin(async move {
+            for _ in 0..if slow { 200 } else { 1 } {
+                tokio::task::yield_now().await;
+            }
+        })
+    }));
+    if fails {
+        provider.delete = Some(Arc::new(|arguments| match arguments.urn.name() {
+            "b" => Err(ProviderError::new("busy")),
+            _ => Ok(()),
+        }));
+    }
+    program(move |p| async move {
+        let a = p.resource("pkgA:m:T", "a").input("kind", "y").register();
+        let b = async {
+            for _ in 0..50 {
+                tokio::task::yield_now().await;
+            }
+            if read {
+                return p.read("pkgA:m:T", "b", "d-4").await;
+            }
+            p.resource("pkgA:m:T", "b").input("kind", "z").register().await
+        };
+        let (a, b) = futures::join!(a, b);
+        a.and(b).map(|_| ())
+    })
+}
+
+#[test]
+fn a_dependent_is_made_anew_only_when_the_old_one_is_gone() {
+    let mut stack = stack(TestProvider::deleting_before_replacing_on(["kind"]));
+    let program = let_go_of(&mut stack, false, false);
+    stack.up(program).ok();
+    let effects = stack.effects("pkgA");
+    let at = |effect: &str| effects.iter().position(|found| found == effect).unwrap();
+    assert!(at("delete b") < at("create b"), "{effects:?}");
+}
+
+#[test]
+fn a_dependent_that_could_not_be_deleted_is_not_forgotten() {
+    for (continue_on_error, read) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mut stack = stack(TestProvider::deleting_before_replacing_on(["kind"]));
+        let id = stack.resource("b").id.clone();
+        let program = let_go_of(&mut stack, true, read);
+        stack.options.continue_on_error = continue_on_error;
+        stack.up(program).failed("busy");
+        assert!(!stack.effects("pkgA").contains(&"create b".to_owned()));
+        let kept = stack.snapshot.resources.iter().any(|found| found.urn.name() == "b" && found.id == id);
+        assert!(kept, "continue on error: {continue_on_error}, read: {read}");
+    }
 }
