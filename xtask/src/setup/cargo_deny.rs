@@ -25,10 +25,11 @@ fn find(cache: &Cache) -> Option<PathBuf> {
     (answer.trim() == format!("cargo-deny {VERSION}")).then_some(binary)
 }
 
-/// Cargo puts the binary in place by a rename; about three minutes on two cores.
+/// Cargo puts the binary in place by a rename. It runs for two seconds, so that it is not worth optimising.
 fn install(cache: &Cache) -> Result<(), Failure> {
     let workshop = cache.workshop("cargo-deny", VERSION)?;
-    let mut command = process::cargo(["install", "--locked", "--force", "cargo-deny", "--version", VERSION]);
+    let mut command =
+        process::cargo(["install", "--debug", "--locked", "--force", "cargo-deny", "--version", VERSION]);
     command.arg("--root").arg(cache.tool("cargo-deny", VERSION)).arg("--target-dir").arg(&workshop);
     process::run(&mut command)?;
     remove_folder(&workshop)
