@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/debuggers");
@@ -34,6 +35,9 @@ impl Drop for Ends {
 
 /// Runs the program of a sandbox with a debugger for what the option names, which `attach` is once the port is told.
 fn debugged(sandbox: &Sandbox, option: &str, attach: impl FnOnce(&Value) -> Command) -> (Value, String) {
+    // Two runs at once could find the same port free.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     sandbox.ok(&["stack", "init", "dev"]);
     let events = sandbox.project().join("events");
     let words = ["up", "--yes", "--skip-preview", option, "--event-log", events.to_str().expect("a path")];

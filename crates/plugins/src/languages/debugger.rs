@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The port that debuggers of Node.js look at first, and the one of Python that editors are used to.
@@ -44,19 +45,19 @@ pub(super) fn plugin_title(name: &str) -> String {
 }
 
 /// A program of Node.js that is to wait.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct NodeDebugger {
-    port: u16,
+    port: Port,
 }
 
 impl NodeDebugger {
     pub(super) fn new() -> Result<Self, LanguageError> {
-        Ok(Self { port: free_port(NODE_PORT)? })
+        Ok(Self { port: Port::free(NODE_PORT)? })
     }
 
     /// What the interpreter is told.
     pub(super) fn arguments(&self) -> [String; 2] {
-        [format!("--inspect-brk={}", self.port), "--inspect-publish-uid=http".to_owned()]
+        [format!("--inspect-brk={}", self.port.0), "--inspect-publish-uid=http".to_owned()]
     }
 
     /// Says how to attach to a process, under a name.
@@ -70,9 +71,9 @@ impl NodeDebugger {
             "skipFiles": ["<node_internals>/**"],
         });
         let mut message = format!("on process id {process}");
-        if self.port != NODE_PORT {
-            config["port"] = Value::from(self.port);
-            message.push_str(&format!(" and port {}", self.port));
+        if self.port.0 != NODE_PORT {
+            config["port"] = Value::from(self.port.0);
+            message.push_str(&format!(" and port {}", self.port.0));
         }
         sink(Debugging { config, message });
     }
@@ -81,7 +82,7 @@ impl NodeDebugger {
 /// A program of Python that is to wait.
 #[derive(Debug)]
 pub(super) struct PythonDebugger {
-    port: u16,
+    port: Port,
     /// Where the debugger says how far it is.
     logs: tempfile::TempDir,
 }
@@ -90,7 +91,7 @@ impl PythonDebugger {
     pub(super) fn new() -> Result<Self, LanguageError> {
         let logs = tempfile::Builder::new().prefix("drystone-debugpy-").tempdir();
         let logs = logs.map_err(|source| LanguageError::Debugger { source })?;
-        Ok(Self { port: free_port(PYTHON_PORT)?, logs })
+        Ok(Self { port: Port::free(PYTHON_PORT)?, logs })
     }
 
     /// What the interpreter is told, before what it runs.
@@ -98,7 +99,7 @@ impl PythonDebugger {
         let logs = self.logs.path().display();
         let words = format!(
             "-Xfrozen_modules=off -m debugpy --listen 127.0.0.1:{} --wait-for-client --log-to",
-            self.port
+            self.port.0
         );
         words.split(' ').map(str::to_owned).chain([logs.to_string()]).collect()
     }
@@ -117,10 +118,10 @@ impl PythonDebugger {
             "name": name,
             "type": "python",
             "request": "attach",
-            "connect": {"host": "127.0.0.1", "port": self.port},
+            "connect": {"host": "127.0.0.1", "port": self.port.0},
             "justMyCode": true,
         });
-        sink(Debugging { config, message: format!("on port {}", self.port) });
+        sink(Debugging { config, message: format!("on port {}", self.port.0) });
     }
 
     fn listens(&self) -> bool {
@@ -138,10 +139,47 @@ fn is_server_log(path: &Path) -> bool {
     name.to_string_lossy().starts_with("debugpy.server-")
 }
 
-/// That port, or any other when somebody has it.
-fn free_port(preferred: u16) -> Result<u16, LanguageError> {
-    let listen = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-    let listener = listen(preferred).or_else(|_| listen(0));
-    let address = listener.and_then(|listener| listener.local_addr());
-    address.map(|address| address.port()).map_err(|source| LanguageError::Debugger { source })
+/// A port that something waits at.
+#[derive(Debug)]
+struct Port(u16);
+
+/// The ports that were given: what is to listen there may not do so yet.
+static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+
+impl Port {
+    /// That port, or any other when somebody has it.
+    fn free(preferred: u16) -> Result<Self, LanguageError> {
+        let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let listen = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+        let listener = match given.contains(&preferred) {
+            true => listen(0),
+            false => listen(preferred).or_else(|_| listen(0)),
+        };
+        let address = listener.and_then(|listener| listener.local_addr());
+        let port = address.map_err(|source| LanguageError::Debugger { source })?.port();
+        given.insert(port);
+        Ok(Self(port))
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        GIVEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_given_to_one_until_it_is_let_go() {
+        let preferred = Port::free(0).unwrap().0;
+        let one = Port::free(preferred).unwrap();
+        let other = Port::free(preferred).unwrap();
+        assert_eq!(one.0, preferred);
+        assert_ne!(other.0, preferred);
+        drop(one);
+        assert_eq!(Port::free(preferred).unwrap().0, preferred);
+    }
 }

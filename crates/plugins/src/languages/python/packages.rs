@@ -21,7 +21,13 @@ impl Python {
         &self,
         program: &Program,
     ) -> Result<Vec<PackageDependency>, LanguageError> {
-        let interpreter = self.interpreter(program).await?;
+        let interpreter = match self.interpreter(program).await {
+            // Nothing is installed where there is no environment yet.
+            Err(LanguageError::VirtualEnv { exists: false, .. } | LanguageError::NoVirtualEnv { .. }) => {
+                return Ok(Vec::new());
+            }
+            found => found?,
+        };
         let folders = self.package_folders(&interpreter).await?;
         let found = tokio::task::spawn_blocking(move || {
             folders.iter().flat_map(|folder| plugins_in(folder)).collect()
