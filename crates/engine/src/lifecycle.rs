@@ -96,12 +96,14 @@ impl Deployment {
         };
         let monitor: Monitor = Arc::new(Gate(Arc::clone(self)));
         let mut running = program.run(monitor);
+        self.monitor.set_program(true);
         let ended = tokio::select! {
             biased;
             ended = &mut running => Some(ended),
             () = self.finished() => None,
             () = self.stopped() => return Err(Stopped),
         };
+        self.monitor.set_program(ended.is_none());
         let failed = matches!(ended, Some(Err(_)));
         if let Some(ended) = ended.clone() {
             self.tell_program_failure(ended);

@@ -6,15 +6,22 @@ use crate::{ErrorHook, HookCall, HookMoment, HookRegistration, ProviderError, Se
 use futures::future::BoxFuture;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
 
 /// How often an operation is tried at most, however often error hooks ask for it.
 const MOST_TRIES: usize = 100;
+
+/// How long a hook of a deletion may come after it is needed.
+const LATE_HOOKS: Duration = Duration::from_secs(2);
 
 /// The hooks that the program made known.
 #[derive(Debug, Default)]
 pub(crate) struct Hooks {
     hooks: Mutex<HashMap<String, HookRegistration>>,
     error_hooks: Mutex<HashMap<String, Arc<dyn ErrorHook>>>,
+    /// Told when there is another one.
+    added: Notify,
 }
 
 impl Hooks {
@@ -25,6 +32,7 @@ impl Hooks {
             return Err(format!("resource hook already registered for name {name:?}"));
         }
         hooks.insert(name, hook);
+        self.added.notify_waiters();
         Ok(())
     }
 
@@ -87,10 +95,26 @@ impl Sides<'_> {
 }
 
 impl Deployment {
+    /// A hook by its name. Programs make hooks known on the side, so that one of a deletion, which nothing in the program
+    /// waits for, may come after all else.
+    async fn hook(&self, name: &str, moment: HookMoment) -> Option<HookRegistration> {
+        let is_deletion = matches!(moment, HookMoment::BeforeDelete | HookMoment::AfterDelete);
+        let coming = async {
+            loop {
+                let added = self.hooks.added.notified();
+                match self.hooks.get(name) {
+                    None if is_deletion && self.monitor.has_program() => added.await,
+                    found => return found,
+                }
+            }
+        };
+        tokio::time::timeout(LATE_HOOKS, coming).await.ok().flatten()
+    }
+
     /// Runs the hooks of a moment. The first failure that is not to be ignored is the answer.
     pub(crate) async fn run_hooks(&self, moment: HookMoment, sides: Sides<'_>) -> Result<(), String> {
         for name in sides.names(moment) {
-            let Some(registration) = self.hooks.get(&name) else {
+            let Some(registration) = self.hook(&name, moment).await else {
                 return Err(format!("hook {name:?} was not registered"));
             };
             if self.options.dry_run && !registration.on_dry_run {

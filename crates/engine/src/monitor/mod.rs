@@ -43,6 +43,8 @@ pub(crate) struct MonitorState {
     extended: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
     pub(crate) tracker: tracker::Tracker,
     pub(crate) traces: traces::Traces,
+    /// Whether the program runs, or waits for the end.
+    has_program: AtomicBool,
     finished: AtomicBool,
     released: AtomicBool,
 }
@@ -87,6 +89,15 @@ impl Remembered {
 impl MonitorState {
     pub(crate) fn remembered(&self) -> MutexGuard<'_, Remembered> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is a program that may still say something.
+    pub(crate) fn has_program(&self) -> bool {
+        self.has_program.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set_program(&self, runs: bool) {
+        self.has_program.store(runs, Ordering::SeqCst);
     }
 
     /// Whether the program said that nothing more comes.

@@ -194,6 +194,39 @@ fn a_hook_that_nobody_registered_fails_the_step() {
 }
 
 #[test]
+fn a_hook_of_a_deletion_may_become_known_when_the_program_waits_for_the_end() {
+    let (mut stack, log) = (Stack::new(), Log::default());
+    stack.up(hooked(logging_hook(&log), 1)).ok();
+    log.take();
+    let hook = logging_hook(&log);
+    let late = program(move |p| {
+        let hook = hook.clone();
+        async move {
+            let monitor = p.monitor.clone();
+            let later = tokio::spawn(async move {
+                for _ in 0..100 {
+                    tokio::task::yield_now().await;
+                }
+                monitor.add_hook("h".into(), hook)
+            });
+            p.monitor.finish().await;
+            later.await.unwrap()
+        }
+    });
+    stack.up(late).ok();
+    assert_eq!(log.take(), ["BeforeDelete a", "AfterDelete a"]);
+    assert!(stack.find("a").is_none());
+}
+
+#[test]
+fn a_hook_of_a_deletion_that_never_becomes_known_fails_it() {
+    let mut stack = Stack::new();
+    stack.up(hooked(hook(|_| Ok(())), 1)).ok();
+    stack.up(program(|p| async move { finish(&p).await })).failed("hook \"h\" was not registered");
+    assert!(stack.find("a").is_some());
+}
+
+#[test]
 fn a_destroy_without_the_program_refuses_what_has_delete_hooks() {
     let mut stack = Stack::new();
     stack.up(hooked(hook(|_| Ok(())), 1)).ok();
