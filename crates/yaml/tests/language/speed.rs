@@ -126,7 +126,8 @@ fn five_thousand_resources() {
     let (wall, processor) = (start.elapsed(), processor_time() - before);
     println!("5,000 resources in YAML: {processor:?} of processor time, {wall:?} of wall time");
     assert_eq!(monitor.0.load(Ordering::SeqCst), 5001);
-    assert!(processor < Duration::from_millis(500), "{processor:?}");
+    // Only a build for release says how fast it is.
+    assert!(cfg!(debug_assertions) || processor < Duration::from_millis(500), "{processor:?}");
 }
 
 #[test]
