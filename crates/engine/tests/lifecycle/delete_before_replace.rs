@@ -321,7 +321,7 @@ fn a_dependent_is_made_anew_only_when_the_old_one_is_gone() {
 }
 
 #[test]
-fn a_dependent_that_could_not_be_deleted_is_not_forgotten() {
+fn s05_a_dependent_that_could_not_be_deleted_is_not_forgotten() {
     for (continue_on_error, read) in [(false, false), (true, false), (false, true), (true, true)] {
         let mut stack = stack(TestProvider::deleting_before_replacing_on(["kind"]));
         let id = stack.resource("b").id.clone();

@@ -62,7 +62,7 @@ fn course<const N: usize>(outcome: &Outcome, names: [&str; N]) -> Vec<String> {
 }
 
 #[test]
-fn a_failed_deletion_keeps_what_was_to_go_with_it() {
+fn s05_a_failed_deletion_keeps_what_was_to_go_with_it() {
     let mut stack = stack();
     refuse(&mut stack, "pkgA", ["a"]);
     let outcome = stack.destroy().failed("busy");
@@ -335,7 +335,7 @@ fn a_protected_resource_keeps_what_it_was_to_go_with() {
 }
 
 #[test]
-fn a_run_that_dies_anywhere_forgets_nothing_that_exists() {
+fn s05_a_run_that_dies_anywhere_forgets_nothing_that_exists() {
     let mut losses = 0;
     for at in 0.. {
         let mut stack = made(cluster());
