@@ -206,11 +206,6 @@ impl Program for LanguageProgram {
             tell(&self.events, Urn::default(), Severity::Warning, warning.to_owned());
         }
         let required = language.required_packages(&self.place).await.map_err(|error| failed(&error))?;
-        if !required.specs.is_empty() {
-            let message =
-                "the program names packages that are not resolved yet\nhint: run `drystone install`";
-            return Err(ProgramError::Failed(message.to_owned()));
-        }
         let required = monitor.require_packages(required.providers().collect());
         required.map_err(|error| ProgramError::Failed(error.message))?;
         let request = self.request();
