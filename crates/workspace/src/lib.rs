@@ -15,5 +15,5 @@ mod yaml;
 
 pub use environment::{Environment, NoHome};
 pub use file::{FileError, write_private};
-pub use value::Value;
+pub use value::{Value, quote_json};
 pub use yaml::{Location, plain_scalar};

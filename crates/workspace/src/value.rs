@@ -181,7 +181,7 @@ impl Value {
 
 /// Writes a JSON string as Go's encoder does, with `<`, `>`, `&` and the line separators escaped, so that a text that
 /// a program receives is the same from either tool.
-pub(crate) fn quote_json(text: &str, out: &mut String) {
+pub fn quote_json(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
         match character {

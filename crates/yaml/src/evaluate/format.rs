@@ -1,6 +1,7 @@
 //! Values as texts, as the stock host writes them.
 
 use super::value::Val;
+use drystone_workspace::quote_json;
 use std::fmt::Write as _;
 
 /// A value inside of a text. `None` for what has no text.
@@ -83,7 +84,7 @@ fn write_json(value: &Val, out: &mut String) -> Result<(), NoJson> {
             return Err(format!("JSON has no {}", short_number(*number)));
         }
         Val::Number(number) => out.push_str(&json_number(*number)),
-        Val::String(text) => write_json_text(text, out),
+        Val::String(text) => quote_json(text, out),
         Val::List(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
@@ -100,7 +101,7 @@ fn write_json(value: &Val, out: &mut String) -> Result<(), NoJson> {
                 if at > 0 {
                     out.push(',');
                 }
-                write_json_text(name, out);
+                quote_json(name, out);
                 out.push(':');
                 write_json(member, out)?;
             }
@@ -117,27 +118,6 @@ fn json_number(number: f64) -> String {
     let text = number_with(number, -6, 21);
     // One digit of an exponent is enough.
     text.replace("e-0", "e-")
-}
-
-/// A text in quotes. What HTML gives a meaning to is escaped, as Go does.
-fn write_json_text(text: &str, out: &mut String) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]
