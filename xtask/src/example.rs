@@ -3,9 +3,11 @@
 use crate::cache::{make_folder, remove_folder};
 use crate::failure::Failure;
 use crate::process;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 /// The examples. The first needs nothing but Rust, and is the one that runs when none is named.
 const NAMES: [&str; 3] = [QUICKSTART, "node", "python"];
@@ -39,10 +41,19 @@ pub(crate) fn all() -> Result<(), Failure> {
         let copy = folder.join(name);
         remove_folder(&copy)?;
         copy_sources(&crate::root().join("examples").join(name), &copy)?;
-        let example = Example::new(&copy, &crate::target("debug"))?;
+        let mut example = Example::new(&copy, &crate::target("debug"))?;
+        let others = folder.join("others");
+        if name == QUICKSTART {
+            example.path = Some(stand_ins(&others)?);
+        }
+        let start = Instant::now();
         example.up()?;
+        eprintln!("{name} is up after {:.1} s", start.elapsed().as_secs_f64());
         process::run(&mut example.drystone(["up", "--yes", "--skip-preview", "--expect-no-changes"]))?;
         if name == QUICKSTART {
+            if others.join(USED).exists() {
+                return Err(Failure::new(format!("{name} is to need no other language, but called one")));
+            }
             let before = example.output("name")?;
             example.up_to_the_next_release()?;
             if example.output("name")? == before {
@@ -52,6 +63,30 @@ pub(crate) fn all() -> Result<(), Failure> {
         process::run(&mut example.drystone(["destroy", "--yes", "--skip-preview"]))?;
     }
     remove_folder(&folder)
+}
+
+/// What the quick start is to do without.
+const OTHERS: [&str; 7] = ["go", "node", "npm", "pip", "pulumi", "python", "python3"];
+/// The file that says that one of them was called.
+const USED: &str = "used";
+
+/// A PATH on which other languages only say that they were called.
+fn stand_ins(folder: &Path) -> Result<OsString, Failure> {
+    make_folder(folder)?;
+    for name in OTHERS {
+        let path = folder.join(name);
+        let script = format!("#!/bin/sh\necho {name} >> '{}'\nexit 99\n", folder.join(USED).display());
+        fs::write(&path, script).map_err(|error| Failure::at(&path, "write", &error))?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let permissions = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(&path, permissions).map_err(|error| Failure::at(&path, "write", &error))?;
+        }
+    }
+    let rest = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(folder.to_path_buf()).chain(std::env::split_paths(&rest));
+    std::env::join_paths(folders).map_err(|error| Failure::new(format!("the PATH: {error}")))
 }
 
 /// Copies an example without what a run leaves, which its `.gitignore` lists.
@@ -93,12 +128,14 @@ fn is_named_by(name: &str, pattern: &str) -> bool {
 struct Example {
     folder: PathBuf,
     binaries: PathBuf,
+    /// The PATH, if it is another one than ours.
+    path: Option<OsString>,
 }
 
 impl Example {
     fn new(folder: &Path, binaries: &Path) -> Result<Self, Failure> {
         make_folder(&folder.join("state"))?;
-        Ok(Self { folder: folder.to_path_buf(), binaries: binaries.to_path_buf() })
+        Ok(Self { folder: folder.to_path_buf(), binaries: binaries.to_path_buf(), path: None })
     }
 
     /// Installs what the program depends on, makes the stack if it is not there, and brings it up.
@@ -124,6 +161,7 @@ impl Example {
             .current_dir(&self.folder)
             .env("PULUMI_BACKEND_URL", format!("file://{}", self.folder.join("state").display()))
             .env("PULUMI_CONFIG_PASSPHRASE", "example");
+        command.envs(self.path.iter().map(|path| ("PATH", path)));
         command
     }
 }

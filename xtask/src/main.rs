@@ -41,7 +41,7 @@ cargo xtask <command>
   bench-up        build for release and measure whole updates beside the stock Pulumi CLI
                     --resources N,N      sizes of the stack (1,100,500,1000,2000)
                     --alone N            a size for ours alone, to see how it grows (10000; 0 is none)
-                    --shapes A,B         flat, chain, big (all)
+                    --shapes A,B         flat, chain, big, stash (all)
                     --engines A,B        ours, skipping, stock, floor (all)
                     --repetitions N      lives of each stack (1)
                     --default-up-to N    largest size for the stock CLI with its checkpoints (1000)

@@ -6,6 +6,8 @@ mod canonical_properties;
 mod commands;
 mod context;
 mod display;
+#[cfg(test)]
+mod documents;
 mod edit;
 mod moments;
 mod report;

@@ -85,7 +85,7 @@ fn ours_first(mut words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Switches as they are meant: there, or left out.
-fn plain(command: &Command, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+pub(crate) fn plain(command: &Command, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut path = vec![command];
     let mut plain = Vec::new();
     let mut rest = words.into_iter();

@@ -41,6 +41,7 @@ fn run(language: &Path, script: &str) {
     command.env("PULUMI_BACKEND_URL", format!("file://{}", place("state").display()));
     command.env("PULUMI_CONFIG_PASSPHRASE", "correct horse");
     command.env("PULUMI_SKIP_UPDATE_CHECK", "true");
+    command.env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true");
     command.env("NODE_PATH", peer("DRYSTONE_PEER_NODE_SDK").join("node_modules"));
     command.env("DRYSTONE_PEER_PYTHON", peer("DRYSTONE_PEER_PYTHON"));
     for policy_sdk in ["DRYSTONE_PEER_NODE_POLICY", "DRYSTONE_PEER_PYTHON_POLICY"] {

@@ -10,11 +10,16 @@ pub(crate) struct Digest(Sha256);
 
 impl Digest {
     pub(crate) fn into_hex(self) -> String {
-        self.0.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(&self.0.finalize())
     }
+}
+
+/// Bytes as two digits each.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 impl Write for Digest {

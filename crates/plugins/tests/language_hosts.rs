@@ -6,7 +6,7 @@
 mod support;
 
 use drystone_plugins::languages::{
-    Language, LanguageError, LanguageHost, Outcome, PluginHost, PolicyRun, Program,
+    Language, LanguageError, LanguageHost, Offer, Outcome, PluginHost, PolicyRun, Program,
 };
 use drystone_plugins::process::{Plugin, Stream};
 use drystone_plugins::proto::pulumirpc::RunResponse;
@@ -199,7 +199,7 @@ async fn hosted(
     let sink = Arc::new(move |_: &Wanted| lines.sink());
     let program = Program::of(&project).unwrap();
     let plugins = PluginHost::new(search, environment, program, "web", "127.0.0.1:9", sink);
-    let started = plugins.start(&Wanted::provider("mine", None), &BTreeMap::new()).await;
+    let started = plugins.start(&Wanted::provider("mine", None), &BTreeMap::new(), &Offer::default()).await;
     let request = host.plugin.lock().unwrap().clone().unwrap();
     assert_eq!(request.args, ["127.0.0.1:9"]);
     assert_eq!((request.kind.as_str(), request.name.as_str()), ("resource", "mine"));

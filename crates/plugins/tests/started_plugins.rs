@@ -5,7 +5,7 @@
 
 mod support;
 
-use drystone_plugins::languages::{PluginError, PluginHost, Program, StartedPlugin};
+use drystone_plugins::languages::{Offer, PluginError, PluginHost, Program, StartedPlugin};
 use drystone_plugins::process::{Exit, Plugin, Stream};
 use drystone_plugins::proto::pulumirpc::resource_provider_client::ResourceProviderClient;
 use drystone_plugins::search::{Kind, Search, Wanted};
@@ -32,8 +32,9 @@ fn host(written: &Written, engine: &YesEngine, lines: &Lines, variables: &[(&str
 async fn start(written: &Written, name: &str) -> (Result<StartedPlugin, PluginError>, Lines) {
     let engine = YesEngine::start().await;
     let lines = Lines::default();
-    let started =
-        host(written, &engine, &lines, &[]).start(&Wanted::provider(name, None), &BTreeMap::new()).await;
+    let started = host(written, &engine, &lines, &[])
+        .start(&Wanted::provider(name, None), &BTreeMap::new(), &Offer::default())
+        .await;
     (started, lines)
 }
 
@@ -180,7 +181,8 @@ async fn a_program_gets_flags_and_the_address_of_the_engine() {
     let path = format!("{}:{}", written.root().join("bin").display(), std::env::var("PATH").unwrap());
     let lines = Lines::default();
     let host = host(&written, &engine, &lines, &[("PATH", &path)]).with_flags(vec!["-v=9".to_owned()]);
-    let started = host.start(&Wanted::provider("mine", None), &BTreeMap::new()).await.unwrap();
+    let started =
+        host.start(&Wanted::provider("mine", None), &BTreeMap::new(), &Offer::default()).await.unwrap();
     let warning = format!("using pulumi-resource-mine from $PATH at {}", program.display());
     assert_eq!(started.warning, Some(warning));
     assert_eq!(started.folder, Some(written.root().join("bin")));
@@ -209,7 +211,7 @@ async fn a_plugin_sees_variables_under_the_names_that_they_are_mapped_to() {
         host(&written, &engine, &lines, &[("PATH", &path), ("MY_TOKEN", "sesame"), ("MY_PROJECT", "theirs")]);
     let mappings = [("MY_TOKEN", "TOKEN"), ("NOWHERE", "ABSENT"), ("MY_PROJECT", "PULUMI_PROJECT")];
     let mappings = mappings.map(|(ours, its)| (ours.to_owned(), its.to_owned())).into();
-    let started = host.start(&Wanted::provider("mine", None), &mappings).await.unwrap();
+    let started = host.start(&Wanted::provider("mine", None), &mappings, &Offer::default()).await.unwrap();
     started.plugin.stop().await;
     assert_eq!(lines.of(Stream::Stderr), ["sesame unset web"]);
 }
@@ -222,7 +224,8 @@ async fn a_plugin_that_is_debugged_is_attached_to_and_left_running() {
     let lines = Lines::default();
     let debugged = format!("mine:{port}");
     let host = host(&written, &engine, &lines, &[("PULUMI_DEBUG_PROVIDERS", &debugged)]);
-    let started = host.start(&Wanted::provider("mine", None), &BTreeMap::new()).await.unwrap();
+    let started =
+        host.start(&Wanted::provider("mine", None), &BTreeMap::new(), &Offer::default()).await.unwrap();
     assert_eq!(started.plugin.address(), engine.address);
     assert_eq!((started.folder, started.plugin.exit()), (None, None));
     started.plugin.stop().await;

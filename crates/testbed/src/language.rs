@@ -4,6 +4,7 @@ use crate::program::Program;
 use crate::steps::Steps;
 use drystone_plugins::proto::pulumirpc::language_runtime_server::LanguageRuntime;
 use drystone_plugins::proto::pulumirpc::*;
+use serde_json::{Map, Value};
 use std::result::Result;
 use tonic::{Request, Response, Status};
 
@@ -13,13 +14,29 @@ type Answer<T> = Result<Response<T>, Status>;
 #[derive(Debug, Default)]
 pub struct BenchLanguage;
 
+/// The options of a program.
+fn options(info: Option<ProgramInfo>) -> Map<String, Value> {
+    let options = info.and_then(|info| info.options);
+    options.and_then(|options| options.to_json().ok()).unwrap_or_default()
+}
+
 #[tonic::async_trait]
 impl LanguageRuntime for BenchLanguage {
     async fn get_required_packages(
         &self,
-        _: Request<GetRequiredPackagesRequest>,
+        request: Request<GetRequiredPackagesRequest>,
     ) -> Answer<GetRequiredPackagesResponse> {
-        Ok(Response::new(GetRequiredPackagesResponse::default()))
+        let options = options(request.into_inner().info);
+        let list = options.get("packages").and_then(Value::as_array).cloned().unwrap_or_default();
+        let text = |given: &Value, key: &str| given[key].as_str().unwrap_or_default().to_owned();
+        let packages = list.iter().map(|given| PackageDependency {
+            name: text(given, "name"),
+            kind: "resource".to_owned(),
+            version: text(given, "version"),
+            server: text(given, "server"),
+            ..PackageDependency::default()
+        });
+        Ok(Response::new(GetRequiredPackagesResponse { packages: packages.collect(), specs: Vec::new() }))
     }
 
     async fn get_required_plugins(
@@ -39,8 +56,7 @@ impl LanguageRuntime for BenchLanguage {
 
     async fn run(&self, request: Request<RunRequest>) -> Answer<RunResponse> {
         let request = request.into_inner();
-        let options = request.info.and_then(|info| info.options);
-        let options = options.and_then(|options| options.to_json().ok()).unwrap_or_default();
+        let options = options(request.info);
         let ran = match (Steps::from_options(&options), Program::from_options(&options)) {
             (Some(steps), _) => steps.run(&request.monitor_address, &request.project, &request.stack).await,
             (None, Ok(program)) => {

@@ -104,6 +104,7 @@ fn registration(given: &Value, urns: &BTreeMap<String, String>) -> RegisterResou
         replace_with: list("replaceWith"),
         provider: text("provider"),
         version: text("version"),
+        plugin_download_url: text("pluginDownloadURL"),
         env_var_mappings: given["envVarMappings"]
             .as_object()
             .into_iter()

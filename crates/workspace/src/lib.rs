@@ -16,4 +16,4 @@ mod yaml;
 pub use environment::{Environment, NoHome};
 pub use file::{FileError, write_private};
 pub use value::{Value, quote_json};
-pub use yaml::{Location, plain_scalar};
+pub use yaml::{Location, parse_yaml, plain_scalar};

@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::{Cell, Table};
 
+/// How many values the engine keeps where that is measured.
+const STASHES: usize = 1000;
+
 struct Options {
     sizes: Vec<usize>,
     shapes: Vec<Shape>,
@@ -32,7 +35,7 @@ impl Options {
     fn parse(words: &[&str]) -> Result<Self, Failure> {
         let mut options = Self {
             sizes: vec![1, 100, 500, 1000, 2000],
-            shapes: vec![Shape::Flat, Shape::Chain, Shape::Big],
+            shapes: Shape::ALL.to_vec(),
             engines: vec![Engine::Ours, Engine::StockUnsafe, Engine::Stock, Engine::Floor],
             repetitions: 1,
             default_up_to: 1000,
@@ -102,8 +105,13 @@ pub(crate) fn command(words: &[&str]) -> Result<ExitCode, Failure> {
     let folder = target.join("bench-up");
     let mut table = Table::default();
     for shape in &options.shapes {
-        for size in options.all_sizes() {
-            for engine in options.engines.iter().filter(|engine| options.measures(**engine, size)) {
+        let sizes = if *shape == Shape::Stash { vec![STASHES] } else { options.all_sizes() };
+        for size in sizes {
+            let measured_here = |engine: &&Engine| match shape {
+                Shape::Stash => **engine != Engine::Floor,
+                _ => options.measures(**engine, size),
+            };
+            for engine in options.engines.iter().filter(measured_here) {
                 eprintln!("measuring {} resources, {}, {}", size, shape.name(), engine.name());
                 let site = Site::new(&folder, *engine, *shape, size, &target.join("release"))?;
                 for (step, cost) in measured(&site, options.repetitions)? {
@@ -112,10 +120,32 @@ pub(crate) fn command(words: &[&str]) -> Result<ExitCode, Failure> {
             }
         }
     }
+    if options.engines.contains(&Engine::Ours) {
+        quick(&folder, &target.join("release"), &mut table)?;
+    }
     cache::remove_folder(&folder)?;
     print!("{}", table.render());
     Ok(ExitCode::SUCCESS)
 }
+
+/// How often a command is measured that takes no time to speak of.
+const QUICK: usize = 21;
+
+/// What commands cost that people type to see something at once.
+fn quick(folder: &Path, binaries: &Path, table: &mut Table) -> Result<(), Failure> {
+    let site = Site::new(folder, Engine::Ours, Shape::Stash, 1, binaries)?;
+    site.live()?;
+    for (words, name) in QUICK_COMMANDS {
+        let costs: Vec<Cost> = (0..QUICK).map(|_| site.run(words)).collect::<Result<_, _>>()?;
+        if let Some(cost) = Cost::median(&costs) {
+            table.add_quick(name, cost);
+        }
+    }
+    Ok(())
+}
+
+const QUICK_COMMANDS: [(&[&str], &str); 2] =
+    [(&["--help"], "drystone --help"), (&["stack", "ls"], "drystone stack ls")];
 
 /// The median of every step over several rounds of its life: made, kept, looked at, destroyed.
 fn measured(site: &Site, repetitions: usize) -> Result<Vec<(Step, Cost)>, Failure> {

@@ -42,6 +42,8 @@ pub(super) enum Shape {
     Chain,
     /// Flat, with 2 KB of properties each.
     Big,
+    /// Values that the engine itself keeps, in YAML: no provider, and for ours no language plugin.
+    Stash,
 }
 
 impl Shape {
@@ -50,20 +52,41 @@ impl Shape {
             Self::Flat => "flat",
             Self::Chain => "chain",
             Self::Big => "big",
+            Self::Stash => "stash",
         }
     }
 
+    /// Every shape.
+    pub(super) const ALL: [Self; 4] = [Self::Flat, Self::Chain, Self::Big, Self::Stash];
+
     pub(super) fn parse(word: &str) -> Option<Self> {
-        [Self::Flat, Self::Chain, Self::Big].into_iter().find(|shape| shape.name() == word)
+        Self::ALL.into_iter().find(|shape| shape.name() == word)
     }
 
     /// The shape and the bytes of each resource, as the bench language takes them.
     fn options(self) -> (&'static str, usize) {
         match self {
-            Self::Flat => ("flat", 32),
+            Self::Flat | Self::Stash => ("flat", 32),
             Self::Chain => ("chain", 32),
             Self::Big => ("flat", 2048),
         }
+    }
+
+    /// The project file of so many resources.
+    fn project(self, size: usize) -> String {
+        if self == Self::Stash {
+            let resource = |number| {
+                format!(
+                    "  r{number}: {{type: 'pulumi:index:Stash', properties: {{input: value {number}}}}}\n"
+                )
+            };
+            let resources: String = (0..size).map(resource).collect();
+            return format!("name: bench\nruntime: yaml\nresources:\n{resources}");
+        }
+        let (shape, bytes) = self.options();
+        format!(
+            "name: bench\nruntime:\n  name: bench\n  options: {{resources: {size}, shape: {shape}, bytes: {bytes}}}\n"
+        )
     }
 }
 
@@ -103,6 +126,8 @@ pub(super) struct Site {
     folder: PathBuf,
     binaries: PathBuf,
     stock: PathBuf,
+    /// The folder of the plugin that runs YAML for the stock CLI.
+    yaml: PathBuf,
 }
 
 impl Site {
@@ -113,7 +138,9 @@ impl Site {
         size: usize,
         binaries: &Path,
     ) -> Result<Self, Failure> {
-        let stock = setup::ensure(&[&setup::PULUMI])?.place(&setup::PULUMI)?.to_path_buf();
+        let peers = setup::ensure(&[&setup::PULUMI, &setup::YAML])?;
+        let stock = peers.place(&setup::PULUMI)?.to_path_buf();
+        let yaml = peers.place(&setup::YAML)?.parent().map(Path::to_path_buf).unwrap_or_default();
         Ok(Self {
             engine,
             shape,
@@ -121,6 +148,7 @@ impl Site {
             folder: folder.to_path_buf(),
             binaries: binaries.to_path_buf(),
             stock,
+            yaml,
         })
     }
 
@@ -136,11 +164,7 @@ impl Site {
             command.args([&self.size.to_string(), shape, &bytes.to_string()]);
             return Ok(vec![(Step::Up, measure(&mut command)?)]);
         }
-        let (shape, bytes) = self.shape.options();
-        let project = format!(
-            "name: bench\nruntime:\n  name: bench\n  options: {{resources: {}, shape: {shape}, bytes: {bytes}}}\n",
-            self.size
-        );
+        let project = self.shape.project(self.size);
         let file = self.folder.join("project").join("Pulumi.yaml");
         std::fs::write(&file, project).map_err(|error| Failure::at(&file, "write", &error))?;
         self.run(&["stack", "init", "dev"])?;
@@ -151,7 +175,8 @@ impl Site {
         Ok(costs)
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<Cost, Failure> {
+    /// What a command costs on the stack, that is none of the steps of its life.
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<Cost, Failure> {
         let binary = match self.engine {
             Engine::Ours => self.binaries.join("drystone"),
             _ => self.stock.clone(),
@@ -168,7 +193,8 @@ impl Site {
                 command.env_remove(name);
             }
         }
-        let path = format!("{}:{}", self.binaries.display(), std::env::var("PATH").unwrap_or_default());
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{}:{path}", self.binaries.display(), self.yaml.display());
         command
             .current_dir(self.folder.join("project"))
             .env("PATH", path)

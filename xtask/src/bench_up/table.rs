@@ -15,17 +15,25 @@ pub(super) struct Cell {
 
 /// Every measurement.
 #[derive(Default)]
-pub(super) struct Table(Vec<Cell>);
+pub(super) struct Table {
+    cells: Vec<Cell>,
+    /// Commands that take no time to speak of.
+    quick: Vec<(&'static str, Cost)>,
+}
 
 impl Table {
     pub(super) fn add(&mut self, cell: Cell) {
-        self.0.push(cell);
+        self.cells.push(cell);
+    }
+
+    pub(super) fn add_quick(&mut self, command: &'static str, cost: Cost) {
+        self.quick.push((command, cost));
     }
 
     fn find(&self, shape: Shape, size: usize, step: Step, engine: Engine) -> Option<&Cost> {
         let is_it =
             |cell: &&Cell| (cell.shape, cell.size, cell.step, cell.engine) == (shape, size, step, engine);
-        self.0.iter().find(is_it).map(|cell| &cell.cost)
+        self.cells.iter().find(is_it).map(|cell| &cell.cost)
     }
 
     pub(super) fn render(&self) -> String {
@@ -33,7 +41,7 @@ impl Table {
             "{:<6} {:>6}  {:<14} {:<9} {:>9} {:>9} {:>9} {:>8} {:>12} {:>11}\n",
             "shape", "size", "step", "engine", "wall", "first", "CPU", "memory", "written", "a resource"
         );
-        for cell in &self.0 {
+        for cell in &self.cells {
             let cost = &cell.cost;
             let _ = writeln!(
                 text,
@@ -58,8 +66,8 @@ impl Table {
     /// How processor time and bytes grow from one size to the next: 1 is in step, 2 is with the square.
     fn growth(&self) -> String {
         let mut text = "\ngrowth exponents\n".to_owned();
-        for cell in &self.0 {
-            let smaller = self.0.iter().filter(|other| {
+        for cell in &self.cells {
+            let smaller = self.cells.iter().filter(|other| {
                 (other.shape, other.step, other.engine) == (cell.shape, cell.step, cell.engine)
                     && other.size < cell.size
                     && other.size >= 100
@@ -107,6 +115,14 @@ impl Table {
         let one = |engine| self.find(Shape::Flat, 1, Step::Up, engine).map(|cost| cost.wall.as_secs_f64());
         let wall = one(Engine::Ours).zip(one(Engine::StockUnsafe)).map(|(ours, stock)| ours / stock);
         goal("wall time of a one-resource up", wall, 0.5, "");
+        let stash =
+            |engine| self.find(Shape::Stash, 1000, Step::Up, engine).map(|cost| cost.wall.as_secs_f64());
+        let against = |engine| Some(stash(Engine::Ours)? / stash(engine)?);
+        goal("wall time of 1,000 stashes to that of stock", against(Engine::Stock), 0.05, "");
+        goal("wall time of 1,000 stashes to stock skipping", against(Engine::StockUnsafe), 1.0, "");
+        for (command, cost) in &self.quick {
+            goal(&format!("wall time of `{command}`"), Some(cost.wall.as_secs_f64() * 1e3), 20.0, " ms");
+        }
         let steps = [
             (Step::Up, "an up"),
             (Step::Unchanged, "an unchanged up"),
@@ -124,7 +140,8 @@ impl Table {
     /// How ours grows from 1,000 flat resources to the most that were measured.
     fn exponent(&self, step: Step, of: fn(&Cost) -> f64) -> Option<f64> {
         let ours = |cell: &&Cell| (cell.shape, cell.step, cell.engine) == (Shape::Flat, step, Engine::Ours);
-        let most = self.0.iter().filter(ours).max_by_key(|cell| cell.size).filter(|cell| cell.size > 1000)?;
+        let most =
+            self.cells.iter().filter(ours).max_by_key(|cell| cell.size).filter(|cell| cell.size > 1000)?;
         let before = self.find(Shape::Flat, 1000, step, Engine::Ours)?;
         Some((of(&most.cost) / of(before)).ln() / (most.size as f64 / 1000.0).ln())
     }

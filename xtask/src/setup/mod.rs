@@ -29,7 +29,7 @@ use package_managers::{NODE_MANAGERS, PYTHON_MANAGERS};
 use policy_sdks::{NODE_POLICY, PYTHON_POLICY};
 pub(crate) use pulumi::PULUMI;
 use python_sdk::PYTHON_SDK;
-use yaml::YAML;
+pub(crate) use yaml::YAML;
 
 /// Everything that `cargo xtask test` needs beside the Rust toolchain.
 const PEERS: &[&Peer] = &[

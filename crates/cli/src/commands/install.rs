@@ -1,13 +1,13 @@
 //! `install`: installs what the project depends on: packages of its language, and plugins.
 
 use super::identity::PULUMI_VERSION;
-use super::plugin::{Wish, installed_or_fresh, read_version};
+use super::plugin::{Wish, install_all, read_version};
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
 use drystone_engine::{Event, EventSink, PackageDescriptor, RunInfo};
-use drystone_plugins::install::{Release, Source};
+use drystone_plugins::install::{Order, Release, Source, checksum_here};
 use drystone_plugins::languages::{Language, LanguageError, Program};
 use drystone_plugins::monitor::{MonitorServer, MonitorSettings};
 use drystone_plugins::process::{Line, LineSink};
@@ -34,9 +34,9 @@ pub(crate) struct InstallArgs {
     /// Accepted for the stock CLI's sake
     #[arg(long, hide = true)]
     use_language_version_tools: bool,
-    /// Accepted for the stock CLI's sake
-    #[arg(long, value_name = "N", hide = true)]
-    parallel: Option<i64>,
+    /// How many plugins are installed at the same time; all of them if it is less than 1
+    #[arg(long, value_name = "N", default_value_t = 4, allow_negative_numbers = true)]
+    parallel: i64,
 }
 
 pub(crate) async fn run(context: &Context, args: &InstallArgs) -> Outcome {
@@ -46,9 +46,7 @@ pub(crate) async fn run(context: &Context, args: &InstallArgs) -> Outcome {
         install_dependencies(context, &program).await?;
     }
     if !args.no_plugins {
-        for wish in project_plugins(context, true, args.reinstall).await? {
-            installed_or_fresh(context, wish).await?;
-        }
+        install_all(context, project_plugins(context, true, args.reinstall).await?, args.parallel).await?;
     }
     terminal::note("Everything that the project depends on is installed");
     Ok(())
@@ -70,19 +68,20 @@ pub(super) async fn project_plugins(context: &Context, exact: bool, reinstall: b
     let project = context.require_project()?;
     let program = Program::of(&project).map_err(|error| told(&error))?;
     let mut wishes = Vec::new();
-    for Needed { kind, name, version, server } in needed(context, &program).await? {
+    for Needed { kind, package } in needed(context, &program).await? {
+        let PackageDescriptor { name, version, download_url, checksums, .. } = package;
         // What names no version takes any that is installed.
         let Some(kind) = Kind::of(&kind).filter(|_| !version.is_empty()) else { continue };
-        if name == drystone_builtins::PACKAGE && server.is_empty() {
+        if name == drystone_builtins::PACKAGE && download_url.is_empty() {
             continue;
         }
-        let version = read_version(&version)?;
-        let source = match server {
-            server if server.is_empty() => Source::Released,
-            server => Source::Server(server),
+        let order = Order {
+            release: Release { kind, name, version: read_version(&version)? },
+            source: Source::named(&download_url),
+            checksum: checksum_here(&checksums),
+            reinstall,
         };
-        let release = Release { kind, name, version };
-        wishes.push(Wish { release, source, checksum: None, exact, reinstall });
+        wishes.push(Wish { order, exact });
     }
     Ok(wishes)
 }
@@ -90,20 +89,13 @@ pub(super) async fn project_plugins(context: &Context, exact: bool, reinstall: b
 /// A plugin that a program needs.
 struct Needed {
     kind: String,
-    name: String,
-    version: String,
-    server: String,
+    package: PackageDescriptor,
 }
 
 async fn needed(context: &Context, program: &Program) -> Outcome<Vec<Needed>> {
     if runs_here(context, program)? {
         let packages = drystone_yaml::required_packages(&program.directory).map_err(Failure::general)?;
-        let needed = |package: PackageDescriptor| Needed {
-            kind: Kind::Resource.to_string(),
-            name: package.name,
-            version: package.version,
-            server: package.download_url,
-        };
+        let needed = |package| Needed { kind: Kind::Resource.to_string(), package };
         return Ok(packages.into_iter().map(needed).collect());
     }
     let opened = Opened::new(context, program).await?;
@@ -111,9 +103,13 @@ async fn needed(context: &Context, program: &Program) -> Outcome<Vec<Needed>> {
     opened.close().await;
     let needed = |package: PackageDependency| Needed {
         kind: package.kind,
-        name: package.name,
-        version: package.version,
-        server: package.server,
+        package: PackageDescriptor {
+            name: package.name,
+            version: package.version,
+            download_url: package.server,
+            checksums: package.checksums.into_iter().collect(),
+            ..PackageDescriptor::default()
+        },
     };
     Ok(required.map_err(|error| told(&error))?.packages.into_iter().map(needed).collect())
 }

@@ -11,6 +11,7 @@ mod manual;
 mod missing;
 mod new;
 mod operations;
+mod package;
 mod plugin;
 mod policy;
 mod stack;
@@ -45,8 +46,12 @@ pub(crate) enum Command {
     New(Box<new::NewArgs>),
     /// Install what the project depends on
     Install(install::InstallArgs),
-    /// Install, list and remove plugins
+    /// Install, list, run and remove plugins
     Plugin(plugin::PluginArgs),
+    /// Add packages to the project, and look at them
+    Package(package::PackageArgs),
+    /// Look at what packages say of themselves
+    Schema(package::SchemaArgs),
     /// Judge states by policy packs
     Policy(policy::PolicyArgs),
     /// Choose where state is kept
@@ -88,6 +93,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::New(args) => new::run(context, *args).await,
         Command::Install(args) => install::run(context, &args).await,
         Command::Plugin(args) => plugin::run(context, args).await,
+        Command::Package(args) => package::run(context, args).await,
+        Command::Schema(args) => package::schema(context, args).await,
         Command::Policy(args) => policy::run(context, args).await,
         Command::Login(args) => identity::login(context, &args).await,
         Command::Logout(args) => identity::logout(context, &args),

@@ -1,14 +1,17 @@
 //! What a terminal shows while an operation runs.
 
-use super::model::Model;
+use super::model::{Model, how_far};
 use super::screen::Size;
-use super::text::{Line, Tone, duration};
+use super::text::{Line, Tone, duration, printable};
 use super::tree::{Layout, Show, is_shown, tree, worded};
 use super::words::Kind;
 use std::time::Duration;
 
 /// How many lines of the program's messages are shown.
 const MESSAGE_LINES: usize = 5;
+
+/// How many of the things that take long beside the steps are shown.
+const UNDER_WAY: usize = 4;
 
 /// The heading, the tree and how far it is.
 ///
@@ -32,8 +35,10 @@ pub(super) fn frame(
         .map(|(tone, text)| Line::new("  ").with(tone, text))
         .collect();
     messages.drain(..messages.len().saturating_sub(MESSAGE_LINES));
+    let under_way: Vec<Line> = under_way(model).collect();
     // The heading, a blank line, the messages with a blank line, the progress with a blank line, and the cursor's line.
-    let fixed = heading.len() + 1 + messages.len() + usize::from(!messages.is_empty()) + 2 + 1;
+    let fixed =
+        heading.len() + 1 + messages.len() + usize::from(!messages.is_empty()) + under_way.len() + 2 + 1;
     let lines = Some(size.rows.saturating_sub(fixed).max(1));
     let tree = tree(model, Layout { show, now, columns: Some(columns), lines });
     let mut frame = heading.to_vec();
@@ -46,10 +51,19 @@ pub(super) fn frame(
         frame.append(&mut messages);
         frame.push(Line::default());
     }
+    frame.extend(under_way);
     frame.push(progress(model, idle, show, now));
     frame.iter_mut().for_each(|line| line.cut(columns));
     frame.truncate(size.rows.saturating_sub(1).max(1));
     frame
+}
+
+/// A line for each thing that takes long beside the steps.
+fn under_way(model: &Model) -> impl Iterator<Item = Line> {
+    model.under_way.iter().take(UNDER_WAY).map(|progress| {
+        let line = Line::new(format!("  {}", printable(&progress.message)));
+        line.with(Tone::Faint, format!("   {}", how_far(progress)))
+    })
 }
 
 fn progress(model: &Model, idle: &str, show: Show, now: Duration) -> Line {

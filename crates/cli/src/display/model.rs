@@ -5,8 +5,11 @@ use super::policies::Policies;
 use super::text::strip_sequences;
 use super::values::Secrets;
 use super::words::Kind;
-use drystone_engine::{Diagnostic, Event, Op, PolicyEvent, PropertyMap, Severity, StepEvent, Summary};
+use drystone_engine::{
+    Diagnostic, Event, Op, PolicyEvent, Progress, ProgressKind, PropertyMap, Severity, StepEvent, Summary,
+};
 use drystone_model::{ROOT_STACK_TYPE, Urn, is_default_provider};
+use indicatif::HumanBytes;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
@@ -162,6 +165,15 @@ pub(super) fn is_stack(urn: &Urn) -> bool {
     urn.qualified_type() == ROOT_STACK_TYPE
 }
 
+/// How far something long is, in a few words; empty when that is not known.
+pub(super) fn how_far(progress: &Progress) -> String {
+    match (progress.kind, progress.received, progress.total) {
+        (ProgressKind::PluginInstall, ..) | (_, 0, None) => String::new(),
+        (_, received, None) => HumanBytes(received).to_string(),
+        (_, received, Some(total)) => format!("{} of {}", HumanBytes(received), HumanBytes(total)),
+    }
+}
+
 /// What an event was about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Touched {
@@ -171,6 +183,8 @@ pub(super) enum Touched {
     Ended(usize, Op),
     /// A message came to that resource, or to none.
     Said(Option<usize>),
+    /// Something long that is no step began, went on or ended.
+    Moved,
     /// Nothing to be shown.
     Nothing,
 }
@@ -184,6 +198,8 @@ pub(super) struct Model {
     places: HashMap<Urn, usize>,
     /// Messages that are about no resource, or about the whole program.
     pub(super) messages: Vec<Message>,
+    /// What takes long and is no step, in the order in which it began.
+    pub(super) under_way: Vec<Progress>,
     /// The stack's outputs before, unless it is new, and after, when they are known.
     pub(super) outputs: Option<(Option<PropertyMap>, PropertyMap)>,
     /// What policies said.
@@ -199,6 +215,7 @@ impl Model {
             rows: Vec::new(),
             places: HashMap::new(),
             messages: Vec::new(),
+            under_way: Vec::new(),
             outputs: None,
             policies: Policies::default(),
             summary: None,
@@ -225,12 +242,24 @@ impl Model {
                 let (urn, severity) = (Urn::default(), Severity::Info);
                 self.message(&Diagnostic { urn, message, severity, stream: 0, ephemeral: false })
             }
+            Event::Progress(progress) => self.progress(progress),
             Event::Policy(event) => self.policy(event),
             Event::Summary(summary) => {
                 self.summary = Some(summary.clone());
                 Touched::Nothing
             }
         }
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Touched {
+        let place = self.under_way.iter().position(|other| other.id == progress.id);
+        match (place, progress.done) {
+            (Some(place), true) => drop(self.under_way.remove(place)),
+            (Some(place), false) => self.under_way[place] = progress.clone(),
+            (None, false) => self.under_way.push(progress.clone()),
+            (None, true) => {}
+        }
+        Touched::Moved
     }
 
     fn step(&mut self, event: &StepEvent, phase: Phase) -> usize {

@@ -1,8 +1,8 @@
 //! An operation as plain lines, one for each change when it ends, for logs and where no cursor can move.
 
 use super::diff::{Form, body};
-use super::model::{Model, Row, Touched};
-use super::text::{Line, Tone, duration};
+use super::model::{Model, Row, Touched, how_far};
+use super::text::{Line, Tone, duration, printable};
 use super::tree::{Show, is_shown, is_told, label, replacement_step, state, worded};
 use super::words::Kind;
 use drystone_engine::{Op, StepEvent};
@@ -28,12 +28,14 @@ pub(super) struct Plain {
     said: HashMap<Option<usize>, (usize, usize)>,
     /// When a line last said that a resource still runs.
     reminded: HashMap<usize, Duration>,
+    /// When a line last said how far something is that takes long and is no step.
+    moved: HashMap<String, Duration>,
 }
 
 impl Plain {
     pub(super) fn new(show: Show, diff: Option<Form>, idle: Option<&'static str>) -> Self {
         let (told, said, reminded) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { show, diff, idle, heard: Duration::ZERO, told, said, reminded }
+        Self { show, diff, idle, heard: Duration::ZERO, told, said, reminded, moved: HashMap::new() }
     }
 
     /// The lines for what just happened.
@@ -48,6 +50,7 @@ impl Plain {
         match touched {
             Touched::Nothing | Touched::Began(_) => Vec::new(),
             Touched::Said(place) => self.messages(model, place, false),
+            Touched::Moved => self.moved(model, now),
             Touched::Ended(place, op) => {
                 let row = &model.rows[place];
                 if !is_told(row, self.show) || (row.is_stack() && row.kind() == Kind::Same) {
@@ -107,6 +110,20 @@ impl Plain {
         Some(line.with(Tone::Replaced, format!("  {text}")))
     }
 
+    /// Lines for what takes long and is no step: when it begins, and how far it is now and then.
+    fn moved(&mut self, model: &Model, now: Duration) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for progress in &model.under_way {
+            let last = self.moved.get(&progress.id).copied();
+            if last.is_none_or(|last| now.saturating_sub(last) >= HEARTBEAT) {
+                self.moved.insert(progress.id.clone(), now);
+                let line = Line::new(format!("    {}", printable(&progress.message)));
+                lines.push(line.with(Tone::Faint, format!("  {}", how_far(progress)).trim_end()));
+            }
+        }
+        lines
+    }
+
     /// What is left of messages that did not end with a line break.
     pub(super) fn rest(&mut self, model: &Model) -> Vec<Line> {
         let mut places: Vec<Option<usize>> = self.said.keys().copied().collect();
@@ -149,7 +166,10 @@ impl Plain {
     /// Lines for what runs for long.
     pub(super) fn tick(&mut self, model: &Model, now: Duration) -> Vec<Line> {
         let Some(idle) = self.idle else { return Vec::new() };
-        let mut lines = Vec::new();
+        let mut lines = self.moved(model, now);
+        if !model.under_way.is_empty() {
+            self.heard = now;
+        }
         for (place, row) in model.rows.iter().enumerate() {
             let Some((_, since)) = row.running() else { continue };
             if row.is_stack() || row.is_default_provider() {

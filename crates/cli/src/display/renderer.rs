@@ -201,7 +201,11 @@ impl Renderer {
         if let View::Plain(plain) = &mut self.view {
             let step = match &event {
                 Event::StepStarted(step) | Event::StepDone(step) | Event::StepFailed(step) => Some(step),
-                Event::Diagnostic(_) | Event::Debugging(_) | Event::Policy(_) | Event::Summary(_) => None,
+                Event::Diagnostic(_)
+                | Event::Debugging(_)
+                | Event::Progress(_)
+                | Event::Policy(_)
+                | Event::Summary(_) => None,
             };
             let lines = plain.lines(&self.model, touched, step, now);
             self.print(&lines);

@@ -44,6 +44,11 @@ impl Sandbox {
         self.variables.retain(|(known, _)| known != name);
     }
 
+    /// The folder of everything.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The project's folder.
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project")
@@ -130,6 +135,7 @@ impl Sandbox {
         command.env("PULUMI_BACKEND_URL", format!("file://{}", self.state().display()));
         command.env("PULUMI_CONFIG_PASSPHRASE", "correct horse");
         command.env("PULUMI_SKIP_UPDATE_CHECK", "true");
+        command.env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true");
         command.env("USER", "ana");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command

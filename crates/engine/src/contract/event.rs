@@ -25,6 +25,8 @@ pub enum Event {
     Diagnostic(Diagnostic),
     /// Something waits for a debugger.
     Debugging(Debugging),
+    /// How far something long is.
+    Progress(Progress),
     /// Something about policies.
     Policy(crate::PolicyEvent),
     /// The end.
@@ -38,6 +40,43 @@ pub struct Debugging {
     pub config: serde_json::Value,
     /// Where it waits, as the end of a sentence.
     pub message: String,
+}
+
+/// How far something long is, that is no step of a resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// What kind of thing.
+    pub kind: ProgressKind,
+    /// What tells it from others.
+    pub id: String,
+    /// What it is, for people.
+    pub message: String,
+    /// How much is done.
+    pub received: u64,
+    /// How much there is to do, if that is known.
+    pub total: Option<u64>,
+    /// Whether it ended.
+    pub done: bool,
+}
+
+/// What takes long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgressKind {
+    /// A plugin is fetched; bytes are counted.
+    PluginDownload,
+    /// A plugin is unpacked and given what it depends on.
+    PluginInstall,
+}
+
+impl ProgressKind {
+    /// The name that it has in logs of events.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PluginDownload => "plugin-download",
+            Self::PluginInstall => "plugin-install",
+        }
+    }
 }
 
 /// A step of one resource.

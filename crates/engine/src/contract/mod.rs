@@ -14,7 +14,9 @@ mod state;
 mod surroundings;
 mod target;
 
-pub use event::{Debugging, Diagnostic, Event, EventSink, Severity, StepEvent, StepView, Summary};
+pub use event::{
+    Debugging, Diagnostic, Event, EventSink, Progress, ProgressKind, Severity, StepEvent, StepView, Summary,
+};
 pub use goal::{
     Alias, AliasParent, CallRequest, HookBindings, HookMoment, InvokeRequest, PackageSource, ReadRequest,
     RegisterRequest, Registered, Registration, ResourceOptions, Timeouts,

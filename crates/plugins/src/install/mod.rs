@@ -1,18 +1,22 @@
 //! Installing plugins into the cache, and removing them.
 //!
 //! A plugin is unpacked beside its place, into a folder that nobody takes for a plugin, and moved there whole. So one
-//! that is found is complete, whenever the installer dies and however many install it at once.
+//! that is found is complete, whenever the installer dies and however many install it at once. Those that install the
+//! same wait for each other, by the lock file that the stock CLI has, too; a download that breaks off is gone on with.
 
 mod overrides;
 mod source;
 mod unpack;
 
 pub use overrides::Overrides;
-pub use source::Source;
+pub use source::{Source, Tokens};
 
 use crate::digest::Digest;
+use crate::fetch::Partial;
 use crate::search::{Cache, Installed, Kind};
+use drystone_workspace::Environment;
 use semver::Version;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read, Seek};
@@ -20,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One version of a plugin.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Release {
     /// What it is for.
     pub kind: Kind,
@@ -62,6 +66,22 @@ pub enum InstallError {
     Name {
         /// The name.
         name: String,
+    },
+    /// There is no folder for plugins.
+    #[error("{cause}")]
+    Home {
+        /// Why.
+        cause: String,
+    },
+    /// Nobody says what its newest version is.
+    #[error("the newest version of the {kind} plugin {name} cannot be told")]
+    Latest {
+        /// What it is for.
+        kind: Kind,
+        /// Its name.
+        name: String,
+        /// Why not, a place each.
+        causes: Vec<String>,
     },
     /// The other places for plugins make no sense.
     #[error("the other places for plugins, `{text}`, make no sense: {cause}")]
@@ -113,14 +133,140 @@ pub enum InstallError {
     },
 }
 
-impl Cache {
-    /// Installs a plugin in the place of one of the same version, if there is one. It blocks.
-    pub fn install(
-        &self,
-        release: &Release,
-        source: &Source,
-        checksum: Option<&str>,
-    ) -> Result<Installed, InstallError> {
+/// What is to be installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// Which plugin.
+    pub release: Release,
+    /// From where.
+    pub source: Source,
+    /// The SHA-256 that its archive must have.
+    pub checksum: Option<String>,
+    /// Whether it takes the place of the same version.
+    pub reinstall: bool,
+}
+
+/// How installing goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    /// Somebody else is installing it.
+    Waiting,
+    /// That much has come.
+    Downloading {
+        /// How many bytes.
+        bytes: u64,
+        /// How many there will be, if the server says.
+        total: Option<u64>,
+    },
+    /// A download broke off and is tried again.
+    Again {
+        /// Why.
+        cause: String,
+    },
+    /// It is here, and is being unpacked.
+    Unpacking,
+}
+
+/// A plugin that is in its place. Until it is finished nobody takes it for installed, and nobody else installs it.
+#[derive(Debug)]
+pub struct Fresh {
+    installed: Installed,
+    /// The file that says that it is not finished, unless somebody else finished it.
+    mark: Option<PathBuf>,
+    _lock: fs::File,
+}
+
+impl Fresh {
+    /// The folder of a plugin in source code that has to be given what it depends on.
+    #[must_use]
+    pub fn source(&self) -> Option<&Path> {
+        let folder = &self.installed.folder;
+        (self.mark.is_some() && folder.join("PulumiPlugin.yaml").is_file()).then_some(folder)
+    }
+
+    /// The plugin is complete.
+    pub fn finish(self) -> Result<Installed, InstallError> {
+        if let Some(path) = self.mark {
+            fs::remove_file(&path).map_err(|source| InstallError::Disk { path, source })?;
+        }
+        Ok(self.installed)
+    }
+}
+
+/// Names other places to fetch plugins from.
+pub const OVERRIDES: &str = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES";
+
+/// Installs plugins.
+#[derive(Debug, Clone)]
+pub struct Installer {
+    cache: Cache,
+    overrides: Overrides,
+    tokens: Tokens,
+}
+
+impl InstallError {
+    /// What adds to it, a line each.
+    #[must_use]
+    pub fn details(&self) -> &[String] {
+        match self {
+            Self::Download { causes, .. } | Self::Latest { causes, .. } => causes,
+            _ => &[],
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Home { .. } | Self::Name { .. } | Self::Disk { .. } => return None,
+            Self::Overrides { .. } => {
+                return Some(format!("{OVERRIDES} is `REGEXP=ADDRESS`, several separated by commas"));
+            }
+            Self::Latest { kind, name, .. } => {
+                return Some(format!("name the version: `drystone plugin install {kind} {name} VERSION`"));
+            }
+            Self::Address { .. } => {
+                "name a folder at an `http://` or `https://` address, `github://HOST/OWNER/REPOSITORY` or \
+                 `gitlab://HOST/PROJECT` with `--server`, or a file with `--file`"
+            }
+            Self::Download { .. } => {
+                "look at its name and version, or name where it is with `drystone plugin install` and `--server` or \
+                 `--file`"
+            }
+            Self::Checksum { .. } => {
+                "nothing was installed; it is not the file that was meant, or somebody changed it"
+            }
+            Self::Content { .. } => "nothing was installed",
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl Installer {
+    /// Installs into the cache of this user, as the surroundings say.
+    pub fn new(environment: &Environment) -> Result<Self, InstallError> {
+        let home = environment.pulumi_home();
+        let home = home.map_err(|error| InstallError::Home { cause: error.to_string() })?;
+        let overrides = environment.variable(OVERRIDES).unwrap_or_default();
+        Ok(Self {
+            cache: Cache::new(home.join("plugins")),
+            overrides: Overrides::parse(&overrides)?,
+            tokens: Tokens {
+                github: environment.filled_variable("GITHUB_TOKEN"),
+                gitlab: environment.filled_variable("GITLAB_TOKEN"),
+            },
+        })
+    }
+
+    /// Where it installs to.
+    #[must_use]
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Installs a plugin. It blocks.
+    pub fn install(&self, order: &Order, watch: &dyn Fn(Stage)) -> Result<Fresh, InstallError> {
+        let release = &order.release;
         if !release.is_proper() {
             return Err(InstallError::Name { name: release.name.clone() });
         }
@@ -128,30 +274,110 @@ impl Cache {
             let path = path.to_owned();
             move |source| InstallError::Disk { path: path.clone(), source }
         };
-        fs::create_dir_all(self.folder()).map_err(disk(self.folder()))?;
-        let place = self.folder().join(release.folder());
+        let folder = self.cache.folder();
+        fs::create_dir_all(folder).map_err(disk(folder))?;
+        let place = folder.join(release.folder());
+        let Release { kind, name, version } = release.clone();
+        let installed = Installed { kind, name, version, folder: place.clone() };
+        let lock = lock(&beside(&place, ".lock"), watch)?;
+        if !order.reinstall && self.cache.installed().any(|other| other == installed) {
+            return Ok(Fresh { installed, mark: None, _lock: lock });
+        }
         let fresh = tempfile::Builder::new()
             .prefix(&passed_over(&release.folder()))
             .rand_bytes(0)
-            .tempdir_in(self.folder())
-            .map_err(disk(self.folder()))?;
-        fill(fresh.path(), release, source, checksum)?;
-        // Somebody else may have put theirs there since it was removed.
-        while let Err(error) = remove(&place).and_then(|()| fs::rename(fresh.path(), &place)) {
-            if error.kind() != io::ErrorKind::DirectoryNotEmpty {
-                return Err(disk(&place)(error));
-            }
-        }
+            .tempdir_in(folder)
+            .map_err(disk(folder))?;
+        self.fill(fresh.path(), order, &beside(&place, DOWNLOAD), watch)?;
+        let mark = beside(&place, ".partial");
+        fs::write(&mark, "").map_err(disk(&mark))?;
+        remove(&place).and_then(|()| fs::rename(fresh.path(), &place)).map_err(disk(&place))?;
         // It is no longer where it would be removed from.
         let _ = fresh.keep();
-        let Release { kind, name, version } = release.clone();
-        Ok(Installed { kind, name, version, folder: place })
+        Ok(Fresh { installed, mark: Some(mark), _lock: lock })
     }
 
+    /// Puts a plugin's files into a folder.
+    fn fill(
+        &self,
+        folder: &Path,
+        order: &Order,
+        kept: &Path,
+        watch: &dyn Fn(Stage),
+    ) -> Result<(), InstallError> {
+        let Order { release, source, checksum, .. } = order;
+        let wrong =
+            |error: io::Error| InstallError::Content { release: release.clone(), reason: error.to_string() };
+        let source = self.overrides.of(source.clone(), release);
+        let Source::Path(path) = &source else {
+            let mut archive = self.download(&source, release, kept, watch)?;
+            // Whatever it turns out to be, it is whole.
+            Partial::remove(kept);
+            check(&mut archive, release, checksum.as_deref())?;
+            watch(Stage::Unpacking);
+            return unpack::archive(archive, folder).map_err(wrong);
+        };
+        let disk = |source| InstallError::Disk { path: path.clone(), source };
+        watch(Stage::Unpacking);
+        let about = fs::metadata(path).map_err(disk)?;
+        if about.is_dir() {
+            return unpack::copy_folder(path, folder).map_err(wrong);
+        }
+        let mut file = fs::File::open(path).map_err(disk)?;
+        check(&mut file, release, checksum.as_deref())?;
+        let mut magic = [0; 2];
+        let is_archive = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
+        file.rewind().map_err(disk)?;
+        if is_archive {
+            return unpack::archive(file, folder).map_err(wrong);
+        }
+        unpack::copy_program(path, &folder.join(release.executable())).map_err(wrong)
+    }
+}
+
+/// The checksum among those of a package that is for this machine.
+#[must_use]
+pub fn checksum_here(checksums: &BTreeMap<String, Vec<u8>>) -> Option<String> {
+    let (os, arch) = source::machine();
+    checksums.get(&format!("{os}-{arch}")).map(|bytes| crate::digest::hex(bytes))
+}
+
+impl Cache {
     /// Removes a plugin, and what stands beside it.
     pub fn remove(&self, plugin: &Installed) -> io::Result<()> {
-        remove(&plugin.folder)
+        remove(&plugin.folder)?;
+        Partial::remove(&beside(&plugin.folder, DOWNLOAD));
+        for suffix in [".partial", ".lock", ".lastused"] {
+            // They say something of a plugin that is gone; nobody minds one that stays.
+            let _ = fs::remove_file(beside(&plugin.folder, suffix));
+        }
+        Ok(())
     }
+}
+
+/// What a download is kept as until it is whole.
+const DOWNLOAD: &str = ".download";
+
+/// The file that stands beside a plugin's folder.
+fn beside(folder: &Path, suffix: &str) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Keeps others from installing the same.
+fn lock(path: &Path, watch: &dyn Fn(Stage)) -> Result<fs::File, InstallError> {
+    let disk = |source| InstallError::Disk { path: path.to_owned(), source };
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(disk)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => {
+            watch(Stage::Waiting);
+            file.lock().map_err(disk)?;
+        }
+        Err(fs::TryLockError::Error(error)) => return Err(disk(error)),
+    }
+    Ok(file)
 }
 
 /// A name for a folder that whoever lists plugins passes over: digits after `.tmp`.
@@ -169,41 +395,7 @@ fn remove(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    for suffix in [".partial", ".lock", ".lastused"] {
-        // They say something of a plugin that is gone; nobody minds one that stays.
-        let _ = fs::remove_file(folder.with_file_name(format!("{name}{suffix}")));
-    }
     Ok(())
-}
-
-/// Puts a plugin's files into a folder.
-fn fill(
-    folder: &Path,
-    release: &Release,
-    source: &Source,
-    checksum: Option<&str>,
-) -> Result<(), InstallError> {
-    let wrong =
-        |error: io::Error| InstallError::Content { release: release.clone(), reason: error.to_string() };
-    let Source::Path(path) = source else {
-        let mut archive = source.download(release)?;
-        check(&mut archive, release, checksum)?;
-        return unpack::archive(archive, folder).map_err(wrong);
-    };
-    let disk = |source| InstallError::Disk { path: path.clone(), source };
-    let about = fs::metadata(path).map_err(disk)?;
-    if about.is_dir() {
-        return unpack::copy_folder(path, folder).map_err(wrong);
-    }
-    let mut file = fs::File::open(path).map_err(disk)?;
-    check(&mut file, release, checksum)?;
-    let mut magic = [0; 2];
-    let is_archive = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
-    file.rewind().map_err(disk)?;
-    if is_archive {
-        return unpack::archive(file, folder).map_err(wrong);
-    }
-    unpack::copy_program(path, &folder.join(release.executable())).map_err(wrong)
 }
 
 /// Compares the SHA-256 of an archive with the wanted one.

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// How much an archive may hold.
-const LARGEST: u64 = 16 << 30;
+const LARGEST: u64 = 8 << 30;
 
 /// Unpacks a compressed tar file. Members that would land elsewhere are refused.
 pub(super) fn archive(archive: File, folder: &Path) -> io::Result<()> {

@@ -3,6 +3,7 @@
 //! Node.js, Bun and Python are started here directly. Every other language has a plugin `pulumi-language-<name>` that
 //! runs programs on our behalf ([`LanguageHost`]); so have inline programs of the Automation API.
 
+mod acquire;
 mod debugger;
 mod error;
 mod execute;
@@ -17,6 +18,7 @@ mod program;
 mod python;
 mod request;
 
+pub use acquire::{InstallSink, Installing, Offer};
 pub use debugger::DebuggedPlugins;
 pub use error::LanguageError;
 pub use host::{LanguageHost, RequiredPackages};

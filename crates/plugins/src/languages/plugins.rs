@@ -1,10 +1,12 @@
 //! Starting plugins, also those that a language runs.
 
+use super::acquire::{Acquisition, Offer};
 use super::debugger::{DebuggedPlugins, NodeDebugger, PythonDebugger, plugin_title};
 use super::host::HostedPlugin;
 use super::node::Node;
 use super::python::Python;
 use super::{DebuggerSink, LanguageError, LanguageHost, Program};
+use crate::install::InstallError;
 use crate::process::{Deadlines, LineSink, Plugin, StartError};
 use crate::search::{self, BuiltIn, Found, Kind, Place, Search, SearchError, Source, Wanted};
 use drystone_workspace::{Environment, Value};
@@ -26,6 +28,19 @@ pub enum PluginError {
     /// The language that runs it does not.
     #[error(transparent)]
     Language(#[from] LanguageError),
+    /// It is missing and cannot be installed.
+    #[error("{error}{}", listed(error.details()))]
+    Install {
+        /// Why.
+        #[from]
+        error: InstallError,
+    },
+    /// It runs already, or only within a language.
+    #[error("the plugin cannot be run as a program of its own")]
+    NoProgram,
+    /// What installed it broke off.
+    #[error("installing it broke off: {0}")]
+    Interrupted(tokio::task::JoinError),
 }
 
 impl PluginError {
@@ -35,9 +50,15 @@ impl PluginError {
         match self {
             Self::Search(error) => error.hint(),
             Self::Language(error) => error.hint(),
-            Self::Start(_) => None,
+            Self::Install { error } => error.hint(),
+            Self::Start(_) | Self::NoProgram | Self::Interrupted(_) => None,
         }
     }
+}
+
+/// Lines below a message.
+fn listed(details: &[String]) -> String {
+    details.iter().map(|detail| format!("\n  {detail}")).collect()
 }
 
 /// A plugin that has come up.
@@ -62,11 +83,13 @@ pub struct PluginHost {
     pub(super) environment: Arc<Environment>,
     pub(super) program: Program,
     project: String,
-    engine_address: String,
+    pub(super) engine_address: String,
     flags: Vec<String>,
     pub(super) deadlines: Option<Deadlines>,
     pub(super) sink: PluginSink,
     debugged: Option<(DebuggedPlugins, DebuggerSink)>,
+    /// Installs what is missing, if anything does.
+    pub(super) acquisition: Option<Acquisition>,
     /// The languages that run plugins, by name. They live as long as the plugins do.
     hosts: Mutex<BTreeMap<String, Arc<LanguageHost>>>,
 }
@@ -102,6 +125,7 @@ impl PluginHost {
             deadlines: None,
             sink,
             debugged: None,
+            acquisition: None,
             hosts: Mutex::default(),
         }
     }
@@ -127,13 +151,15 @@ impl PluginHost {
         self
     }
 
-    /// Finds a plugin and starts it. The value of each variable that is a key of `mappings`, if it is set, is the
+    /// Finds a plugin and starts it; one that is missing is installed first, as it is offered. The value of each variable that is a key of `mappings`, if it is set, is the
     /// plugin's value of the variable that it maps to.
     pub async fn start(
         &self,
         wanted: &Wanted,
         mappings: &BTreeMap<String, String>,
+        offer: &Offer,
     ) -> Result<StartedPlugin, PluginError> {
+        self.provide(wanted, offer).await?;
         let Found { place, warning } = self.search.find(wanted)?;
         let started = self.start_place(wanted, place, mappings).await?;
         Ok(StartedPlugin { warning, ..started })
@@ -143,6 +169,24 @@ impl PluginHost {
     pub async fn start_at(&self, path: &Path, kind: Kind, name: &str) -> Result<StartedPlugin, PluginError> {
         let wanted = Wanted { kind, name: name.to_owned(), version: None };
         self.start_place(&wanted, search::at(path, kind, name)?, &BTreeMap::new()).await
+    }
+
+    /// The command that runs a plugin, without arguments and with our surroundings.
+    pub async fn command(&self, place: &Place) -> Result<Command, PluginError> {
+        let sink: LineSink = Arc::new(|_| ());
+        let environment = self.environment.clone();
+        let source = match place {
+            Place::Executable(path) => return Ok(Command::new(path)),
+            Place::Source(source) => source,
+            Place::Attached(_) | Place::BuiltIn(_) => return Err(PluginError::NoProgram),
+        };
+        let program = Program::of_plugin(&source.folder, source.runtime.clone());
+        match self.search.find(&Wanted::language(&source.runtime.name))?.place {
+            Place::BuiltIn(BuiltIn::Node) => Ok(Node::new(environment, sink).plugin(&program, None).await?),
+            Place::BuiltIn(BuiltIn::Bun) => Ok(Node::bun(environment, sink).plugin(&program, None).await?),
+            Place::BuiltIn(_) => Ok(Python::new(environment, sink).plugin(&program, None).await?),
+            _ => Err(PluginError::NoProgram),
+        }
     }
 
     /// Ends the languages that run plugins. The plugins themselves are ended by their holders, before this.

@@ -85,7 +85,7 @@ impl Wanted {
     }
 
     /// Whether the stock CLI ships it beside its executable.
-    pub(super) fn is_bundled(&self) -> bool {
+    pub(crate) fn is_bundled(&self) -> bool {
         const LANGUAGES: [&str; 8] = ["nodejs", "bun", "go", "python", "dotnet", "yaml", "java", "pcl"];
         match self.kind {
             Kind::Language => LANGUAGES.contains(&self.name.as_str()),

@@ -1,6 +1,7 @@
 //! Project files: finding the nearest one and reading it.
 
 mod declaration;
+mod edit;
 mod find;
 mod name;
 mod plugin;
@@ -115,6 +116,12 @@ pub enum ProjectError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The file cannot be changed without disturbing the rest of it.
+    #[error("`{}` cannot be changed without disturbing the rest of it", path.display())]
+    Entangled {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file does not describe a project.
     #[error("{}:{}", path.display(), problem::List(problems))]
     Invalid {

@@ -20,3 +20,8 @@ pub(crate) use parse::ParseError;
 pub use resolve::plain as plain_scalar;
 #[cfg(test)]
 mod tests;
+
+/// The value of a document, or what is wrong with it.
+pub fn parse_yaml(text: &str) -> Result<crate::Value, String> {
+    Document::parse(text).map(|document| document.root.value).map_err(|error| error.to_string())
+}

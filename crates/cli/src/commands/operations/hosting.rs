@@ -1,11 +1,14 @@
 //! The plugins of a command: the port that they are given, and what starts them.
 
+use super::flow::ORGANIZATION;
+use super::installing::{install_sink, installer, offer};
 use super::policies::Starter;
 use super::yaml;
 use crate::backend::is_true;
 use crate::commands::identity::PULUMI_VERSION;
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome, chain};
+use crate::terminal;
 use async_trait::async_trait;
 use drystone_builtins::{Builtins, PACKAGE};
 use drystone_engine::{
@@ -14,7 +17,7 @@ use drystone_engine::{
 };
 use drystone_model::Urn;
 use drystone_plugins::languages::{
-    DebuggedPlugins, DebuggerSink, PluginHost, PluginSink, Program as ProgramPlace,
+    DebuggedPlugins, DebuggerSink, Offer, PluginError, PluginHost, PluginSink, Program as ProgramPlace,
 };
 use drystone_plugins::loader::{Packages, USUAL_ECOSYSTEM};
 use drystone_plugins::monitor::{Endpoint, MonitorServer, MonitorSettings};
@@ -24,9 +27,13 @@ use drystone_plugins::search::{Kind, Search, SearchError, Wanted, tolerant_versi
 use drystone_plugins::trace::CallLog;
 use drystone_workspace::Environment;
 use drystone_workspace::project::Project;
+use futures::StreamExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How many plugins are installed at the same time.
+const INSTALLED_AT_ONCE: usize = 4;
 
 /// How long a plugin may take that a person looks at.
 const LOOKED_AT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -90,6 +97,9 @@ impl Hosting {
         if let Some(port) = seconds(&environment, "DRYSTONE_PLUGIN_START_LIMIT")? {
             host = host.with_deadlines(Deadlines { port, ..Deadlines::default() });
         }
+        if let Some(installer) = installer(&environment)? {
+            host = host.with_installer(installer, install_sink(events));
+        }
         let hosted = Arc::new(Hosted {
             host,
             builtins,
@@ -108,18 +118,48 @@ impl Hosting {
         Ok(Self { hosted, server })
     }
 
+    /// The plugins of a command that is no operation: they run where the user is, and what they say is printed.
+    pub(in crate::commands) async fn alone(
+        context: &Context,
+        project: Option<&Project>,
+        ecosystem: &str,
+    ) -> Outcome<Self> {
+        let runtime = project.and_then(|project| project.runtime.clone()).unwrap_or_default();
+        let events: Arc<dyn EventSink> = Arc::new(Told);
+        let cancellation = Cancellation::default();
+        let setting = Setting {
+            project,
+            // What a plugin is told is relative to where the user is.
+            place: ProgramPlace::of_plugin(context.environment.working_directory(), runtime),
+            info: RunInfo {
+                project: project.map(|project| project.name.clone()).unwrap_or_default(),
+                organization: ORGANIZATION.to_owned(),
+                ..RunInfo::default()
+            },
+            events: &events,
+            cancellation: &cancellation,
+            debugged: DebuggedPlugins::None,
+        };
+        Self::start_from(context, setting, ecosystem).await
+    }
+
     /// What starts providers for the engine.
     pub(super) fn plugins(&self) -> Arc<dyn Plugins> {
         Arc::clone(&self.hosted) as Arc<dyn Plugins>
     }
 
+    /// What the program may ask to be installed.
+    pub(in crate::commands) fn hosted(&self) -> &Arc<Hosted> {
+        &self.hosted
+    }
+
     /// What starts any plugin.
-    pub(super) fn host(&self) -> &PluginHost {
+    pub(in crate::commands) fn host(&self) -> &PluginHost {
         &self.hosted.host
     }
 
     /// Where plugins are looked for.
-    pub(super) fn search(&self) -> &Search {
+    pub(in crate::commands) fn search(&self) -> &Search {
         &self.hosted.search
     }
 
@@ -129,7 +169,7 @@ impl Hosting {
     }
 
     /// Where plugins reach us.
-    pub(super) fn endpoint(&self) -> &Endpoint {
+    pub(in crate::commands) fn endpoint(&self) -> &Endpoint {
         self.server.endpoint()
     }
 
@@ -148,6 +188,29 @@ impl Hosting {
         self.server.endpoint().detach();
         self.hosted.host.close().await;
         self.server.stop().await;
+    }
+}
+
+/// What plugins say where there is no display.
+#[derive(Debug)]
+struct Told;
+
+impl EventSink for Told {
+    fn send(&self, event: Event) {
+        let said = match event {
+            Event::Diagnostic(said) => said,
+            Event::Progress(progress) if progress.received == 0 && !progress.done => {
+                return terminal::note(progress.message);
+            }
+            _ => return,
+        };
+        let text = said.message.trim_end_matches('\n');
+        match said.severity {
+            Severity::Debug => {}
+            Severity::Info | Severity::InfoError => terminal::note(text),
+            Severity::Warning => terminal::warning(text),
+            Severity::Error => terminal::failure(&Failure::general(text)),
+        }
     }
 }
 
@@ -179,7 +242,7 @@ async fn serve(
     })
 }
 
-pub(super) fn hinted(failure: Failure, hint: Option<String>) -> Failure {
+pub(in crate::commands) fn hinted(failure: Failure, hint: Option<String>) -> Failure {
     hint.into_iter().fold(failure, Failure::hint)
 }
 
@@ -191,6 +254,22 @@ pub(super) fn tell(events: &Arc<dyn EventSink>, urn: Urn, severity: Severity, me
 pub(super) fn debugger_sink(events: &Arc<dyn EventSink>) -> DebuggerSink {
     let events = Arc::clone(events);
     Arc::new(move |debugging| events.send(Event::Debugging(debugging)))
+}
+
+/// The plugin of a package.
+fn wanted(package: &PackageDescriptor) -> Result<Wanted, ProviderError> {
+    let version = match package.version.as_str() {
+        "" => None,
+        text => Some(tolerant_version(text).ok_or_else(|| {
+            ProviderError::new(format!("`{text}` is not a version of the plugin `{}`", package.name))
+        })?),
+    };
+    Ok(Wanted { kind: Kind::Resource, name: package.name.clone(), version })
+}
+
+fn not_there(error: &PluginError) -> ProviderError {
+    let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    ProviderError::new(format!("{error}{hint}"))
 }
 
 /// What plugins print: providers that a program carries within itself speak for the program, others for whoever looks
@@ -238,7 +317,7 @@ fn builtins(place: &ProgramPlace, events: &Arc<dyn EventSink>) -> Arc<Builtins> 
 }
 
 /// Starts providers.
-struct Hosted {
+pub(in crate::commands) struct Hosted {
     host: PluginHost,
     builtins: Arc<Builtins>,
     search: Search,
@@ -266,6 +345,7 @@ impl Plugins for Hosted {
         if let Some(provider) = self.in_process(package) {
             return Ok(provider);
         }
+        self.provide(package).await?;
         if let Some(components) = yaml::components(package, &self.search, &self.directory, &self.endpoint)? {
             return Ok(Arc::new(components));
         }
@@ -292,28 +372,19 @@ impl Packages for Hosted {
     }
 
     async fn provider(&self, package: &PackageDescriptor) -> Result<GrpcProvider, ProviderError> {
-        let version = match package.version.as_str() {
-            "" => None,
-            text => Some(tolerant_version(text).ok_or_else(|| {
-                ProviderError::new(format!("`{text}` is not a version of the plugin `{}`", package.name))
-            })?),
-        };
-        let wanted = Wanted { kind: Kind::Resource, name: package.name.clone(), version };
+        let wanted = wanted(package)?;
         let starting = async {
             match path_of(&package.name) {
                 Some(path) => {
                     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                     self.host.start_at(&self.environment.resolve(path), Kind::Resource, name).await
                 }
-                None => self.host.start(&wanted, &package.env_var_mappings).await,
+                None => self.host.start(&wanted, &package.env_var_mappings, &offer(package)).await,
             }
         };
         let started = tokio::select! {
             biased;
-            started = starting => started.map_err(|error| {
-                let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-                ProviderError::new(format!("{error}{hint}"))
-            })?,
+            started = starting => started.map_err(|error| not_there(&error))?,
             () = stopped_for_good(&self.cancellation) => {
                 let name = &package.name;
                 return Err(ProviderError::new(format!(
@@ -343,6 +414,39 @@ impl Packages for Hosted {
 }
 
 impl Hosted {
+    /// Installs the plugin of a package if it is missing.
+    async fn provide(&self, package: &PackageDescriptor) -> Result<(), ProviderError> {
+        if path_of(&package.name).is_some() {
+            return Ok(());
+        }
+        let (wanted, offer) = (wanted(package)?, offer(package));
+        tokio::select! {
+            biased;
+            provided = self.host.provide(&wanted, &offer) => provided.map_err(|error| not_there(&error)),
+            () = stopped_for_good(&self.cancellation) => {
+                let name = &package.name;
+                Err(ProviderError::new(format!("installing the plugin {name} was given up: the run was to stop")))
+            }
+        }
+    }
+
+    /// Installs the plugins of packages that are missing, several at once. One that cannot be installed matters when it
+    /// is needed.
+    pub(super) async fn provide_all(&self, packages: Vec<PackageDescriptor>) {
+        futures::stream::iter(packages)
+            .for_each_concurrent(INSTALLED_AT_ONCE, |package| async move {
+                if self.in_process(&package).is_none() {
+                    let _ = self.provide(&package).await;
+                }
+            })
+            .await;
+    }
+
+    /// Installs the plugin of a language if it is missing.
+    pub(super) async fn provide_language(&self, name: &str) -> Result<(), PluginError> {
+        self.host.provide(&Wanted::language(name), &Offer::default()).await
+    }
+
     /// Says, in the stock CLI's words, that a plugin is older than what was asked for.
     async fn warn_of_version(&self, wanted: &Wanted, provider: &GrpcProvider) -> Result<(), ProviderError> {
         let Some(expected) = &wanted.version else { return Ok(()) };

@@ -12,6 +12,7 @@ pub(super) mod flow;
 mod git;
 pub(super) mod hosting;
 mod import;
+mod installing;
 mod journal;
 mod pending;
 mod plan;

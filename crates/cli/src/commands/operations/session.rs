@@ -1,7 +1,7 @@
 //! What the engine drives: plugins in processes of their own, and the program.
 
 use super::flow::ORGANIZATION;
-use super::hosting::{Hosting, Setting, debugger_sink, hinted, tell};
+use super::hosting::{Hosted, Hosting, Setting, debugger_sink, hinted, tell};
 use super::request::Request;
 use super::subject::Subject;
 use super::yaml;
@@ -9,7 +9,8 @@ use crate::context::Context;
 use crate::report::{Outcome, chain};
 use async_trait::async_trait;
 use drystone_engine::{
-    CancelLevel, Cancellation, EventSink, Monitor, Options, Program, ProgramError, RunInfo, Severity,
+    CancelLevel, Cancellation, EventSink, Monitor, Options, PackageDescriptor, Program, ProgramError,
+    RunInfo, Severity,
 };
 use drystone_model::{ROOT_STACK_TYPE, Urn};
 use drystone_plugins::languages::{
@@ -65,6 +66,7 @@ impl Session {
             Arc::new(LanguageProgram {
                 place,
                 client: request.run.client.clone(),
+                hosted: Arc::clone(hosting.hosted()),
                 search: hosting.search().clone(),
                 environment: Arc::clone(hosting.environment()),
                 endpoint: hosting.endpoint().clone(),
@@ -141,6 +143,7 @@ fn config(subject: &Subject) -> (BTreeMap<Key, String>, BTreeSet<Key>) {
 struct LanguageProgram {
     place: ProgramPlace,
     client: Option<String>,
+    hosted: Arc<Hosted>,
     search: Search,
     environment: Arc<Environment>,
     endpoint: Endpoint,
@@ -192,6 +195,10 @@ impl LanguageProgram {
 impl Program for LanguageProgram {
     async fn run(&self, monitor: Monitor) -> Result<(), ProgramError> {
         self.endpoint.attach(monitor.clone());
+        if self.client.is_none() {
+            let provided = self.hosted.provide_language(&self.place.runtime.name).await;
+            provided.map_err(|error| ProgramError::Failed(with_hint(&error, error.hint())))?;
+        }
         let language = Language::open(
             &self.place,
             self.client.as_deref(),
@@ -206,7 +213,9 @@ impl Program for LanguageProgram {
             tell(&self.events, Urn::default(), Severity::Warning, warning.to_owned());
         }
         let required = language.required_packages(&self.place).await.map_err(|error| failed(&error))?;
-        let required = monitor.require_packages(required.providers().collect());
+        let packages: Vec<PackageDescriptor> = required.providers().collect();
+        self.hosted.provide_all(packages.clone()).await;
+        let required = monitor.require_packages(packages);
         required.map_err(|error| ProgramError::Failed(error.message))?;
         let request = self.request();
         let ended = language.run(&request, self.cancellation.requested(CancelLevel::Graceful)).await;
@@ -221,6 +230,10 @@ impl Program for LanguageProgram {
 }
 
 fn failed(error: &LanguageError) -> ProgramError {
-    let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    ProgramError::Failed(format!("{error}{hint}"))
+    ProgramError::Failed(with_hint(error, error.hint()))
+}
+
+fn with_hint(error: &dyn std::fmt::Display, hint: Option<String>) -> String {
+    let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    format!("{error}{hint}")
 }

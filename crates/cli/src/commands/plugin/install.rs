@@ -1,21 +1,20 @@
 //! `plugin install`: installs a plugin, or those that the project needs.
 
-use super::{cache, kind};
+use super::kind;
+use super::progress::Downloads;
 use crate::commands::install::{install_dependencies, project_plugins};
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
-use drystone_plugins::install::{InstallError, Overrides, Release, Source};
+use drystone_plugins::install::{InstallError, Installer, Order, Release, Source};
 use drystone_plugins::languages::Program;
 use drystone_plugins::search::{Installed, Kind, tolerant_version};
 use drystone_workspace::project::PluginProject;
+use futures::StreamExt;
 use semver::Version;
 use std::cmp::Ordering;
 use std::path::PathBuf;
-
-/// Names other places to fetch plugins from.
-const OVERRIDES: &str = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES";
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
@@ -24,10 +23,10 @@ pub(crate) struct InstallArgs {
     kind: Option<Kind>,
     /// Its name
     name: Option<String>,
-    /// Its version
+    /// Its version; the newest by default
     #[arg(id = "release", value_name = "VERSION")]
     version: Option<String>,
-    /// The address of the folder to download it from
+    /// The address of the folder to download it from, `github://HOST/OWNER/REPOSITORY` or `gitlab://HOST/PROJECT`
     #[arg(long, value_name = "URL", conflicts_with = "file")]
     server: Option<String>,
     /// A program, a folder or an archive to install, instead of downloading it
@@ -42,34 +41,29 @@ pub(crate) struct InstallArgs {
     /// Install it even if it is installed
     #[arg(long)]
     reinstall: bool,
-    /// Accepted for the stock CLI's sake
-    #[arg(long, value_name = "N", hide = true)]
-    parallel: Option<i64>,
+    /// How many are installed at the same time; all of them if it is less than 1
+    #[arg(long, value_name = "N", default_value_t = 4, allow_negative_numbers = true)]
+    parallel: i64,
 }
 
 /// A plugin that is to be installed.
 #[derive(Debug)]
 pub(in crate::commands) struct Wish {
-    pub(in crate::commands) release: Release,
-    pub(in crate::commands) source: Source,
-    pub(in crate::commands) checksum: Option<String>,
+    pub(in crate::commands) order: Order,
     /// Whether one of another, newer version will not do.
     pub(in crate::commands) exact: bool,
-    pub(in crate::commands) reinstall: bool,
 }
 
 pub(crate) async fn run(context: &Context, args: InstallArgs) -> Outcome {
+    let parallel = args.parallel;
     let wishes = match args.kind.zip(args.name.clone()) {
-        Some((kind, name)) => vec![wish(context, args, kind, name)?],
+        Some((kind, name)) => vec![wish(context, args, kind, name).await?],
         None => project_plugins(context, args.exact, args.reinstall).await?,
     };
-    for wish in wishes {
-        installed_or_fresh(context, wish).await?;
-    }
-    Ok(())
+    install_all(context, wishes, parallel).await
 }
 
-fn wish(context: &Context, args: InstallArgs, kind: Kind, name: String) -> Outcome<Wish> {
+async fn wish(context: &Context, args: InstallArgs, kind: Kind, name: String) -> Outcome<Wish> {
     let (name, version) = match (name.split_once('@'), args.version) {
         (Some((name, version)), None) => (name.to_owned(), Some(version.to_owned())),
         (Some((_, one)), Some(other)) => {
@@ -77,75 +71,110 @@ fn wish(context: &Context, args: InstallArgs, kind: Kind, name: String) -> Outco
         }
         (None, version) => (name, version),
     };
-    let Some(version) = version else {
-        return Err(Failure::configuration(format!("which version of {name}?"))
-            .hint(format!("name it: `drystone plugin install {kind} {name} VERSION`")));
-    };
-    let version = read_version(&version)?;
     let source = match (args.file, args.server) {
         (Some(path), _) => Source::Path(context.environment.resolve(&path)),
         (None, Some(server)) => Source::Server(server),
         (None, None) => Source::Released,
     };
+    let checksum = args.checksum.map(|text| checksum(&text)).transpose()?;
+    let version = match version {
+        Some(version) => read_version(&version)?,
+        None => latest(context, kind, &name, &source).await?,
+    };
     let release = Release { kind, name, version };
-    Ok(Wish { release, source, checksum: args.checksum, exact: args.exact, reinstall: args.reinstall })
+    let order = Order { release, source, checksum, reinstall: args.reinstall };
+    Ok(Wish { order, exact: args.exact })
+}
+
+/// The newest version of a plugin.
+async fn latest(context: &Context, kind: Kind, name: &str, source: &Source) -> Outcome<Version> {
+    let installer = Installer::new(&context.environment).map_err(refused)?;
+    let (name, source) = (name.to_owned(), source.clone());
+    let working = terminal::working("looking for the newest version");
+    let asked = blocking(move || installer.latest(kind, &name, &source)).await?;
+    drop(working);
+    asked.map_err(refused)
+}
+
+/// A SHA-256, as it is written.
+fn checksum(text: &str) -> Outcome<String> {
+    let is_one = text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_one.then(|| text.to_ascii_lowercase()).ok_or_else(|| {
+        Failure::configuration(format!("`{text}` is no SHA-256, which has 64 digits from 0 to f"))
+    })
 }
 
 pub(in crate::commands) fn read_version(text: &str) -> Outcome<Version> {
     tolerant_version(text).ok_or_else(|| Failure::configuration(format!("`{text}` is no version")))
 }
 
-/// Installs a plugin unless one that will do is installed, and says so.
-pub(in crate::commands) async fn installed_or_fresh(context: &Context, wish: Wish) -> Outcome {
-    let cache = cache(context)?;
-    let release = wish.release.clone();
+/// Installs plugins, several at once, unless ones that will do are installed, and says so.
+pub(in crate::commands) async fn install_all(context: &Context, wishes: Vec<Wish>, parallel: i64) -> Outcome {
+    let installer = Installer::new(&context.environment).map_err(refused)?;
+    let at_once = usize::try_from(parallel).ok().filter(|&count| count > 0);
+    let downloads = Downloads::default();
+    let (installer, downloads) = (&installer, &downloads);
+    // One that fails does not keep others from being installed.
+    let outcomes: Vec<Outcome> = futures::stream::iter(wishes)
+        .map(|wish| installed_or_fresh(context, installer, downloads, wish))
+        .buffered(at_once.unwrap_or(usize::MAX))
+        .collect()
+        .await;
+    outcomes.into_iter().collect()
+}
+
+async fn installed_or_fresh(
+    context: &Context,
+    installer: &Installer,
+    downloads: &Downloads,
+    Wish { order, exact }: Wish,
+) -> Outcome {
+    let release = order.release.clone();
     let will_do = |plugin: &Installed| {
         let order = plugin.version.cmp_precedence(&release.version);
-        let is_version = if wish.exact { order == Ordering::Equal } else { order != Ordering::Less };
+        let is_version = if exact { order == Ordering::Equal } else { order != Ordering::Less };
         plugin.kind == release.kind && plugin.name == release.name && is_version
     };
-    if !wish.reinstall
-        && let Some(plugin) = cache.installed().find(will_do)
+    if !order.reinstall
+        && let Some(plugin) = installer.cache().installed().find(will_do)
     {
-        terminal::note(format!("{} {}-{} is installed", plugin.kind, plugin.name, plugin.version));
+        downloads.note(&format!("{} {}-{} is installed", plugin.kind, plugin.name, plugin.version));
         return Ok(());
     }
-    let overrides = context.environment.variable(OVERRIDES).unwrap_or_default();
-    let source = Overrides::parse(&overrides).map_err(refused)?.of(wish.source, &release);
-    terminal::note(format!("Installing {release}"));
-    let working = terminal::working("downloading and unpacking");
-    let installing =
-        tokio::task::spawn_blocking(move || cache.install(&wish.release, &source, wish.checksum.as_deref()));
-    let installed = installing
-        .await
-        .map_err(|error| Failure::new(ExitCode::Internal, format!("installing {release}: {error}")))?;
-    drop(working);
-    let installed = installed.map_err(refused)?;
+    downloads.note(&format!("Installing {release}"));
+    let watched = downloads.watch(&release);
+    let (installer, watch) = (installer.clone(), watched.clone());
+    let fresh = blocking(move || installer.install(&order, &|stage| watch.take(stage))).await;
+    drop(watched);
+    let fresh = fresh?.map_err(refused)?;
     // A plugin in source code comes without what it depends on.
-    if let Ok(project) = PluginProject::load(&installed.folder.join("PulumiPlugin.yaml")) {
-        let program = Program::of_plugin(&installed.folder, project.runtime);
-        install_dependencies(context, &program).await?;
+    if let Some(folder) = fresh.source() {
+        let project = PluginProject::load(&folder.join("PulumiPlugin.yaml"));
+        let runtime = project.map_err(Failure::configuration)?.runtime;
+        install_dependencies(context, &Program::of_plugin(folder, runtime)).await?;
     }
-    terminal::note(format!("Installed {release}"));
+    fresh.finish().map_err(refused)?;
+    downloads.note(&format!("Installed {release}"));
     Ok(())
 }
 
+/// Does what blocks where it holds up nobody.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Outcome<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Failure::new(ExitCode::Internal, format!("installing a plugin: {error}")))
+}
+
 fn refused(error: InstallError) -> Failure {
-    let message = error.to_string();
-    match error {
-        InstallError::Name { .. } => Failure::configuration(message),
-        InstallError::Overrides { .. } => Failure::configuration(message)
-            .hint(format!("{OVERRIDES} is `REGEXP=ADDRESS`, several separated by commas")),
-        InstallError::Address { .. } => Failure::configuration(message).hint(
-            "name a folder at an `http://` or `https://` address with `--server`, or a file with `--file`",
-        ),
-        InstallError::Download { causes, .. } => causes
-            .into_iter()
-            .fold(Failure::new(ExitCode::Unavailable, message), Failure::detail)
-            .hint("look at its name and version, or name where it is with `--server` or `--file`"),
-        InstallError::Checksum { .. } => Failure::general(message)
-            .hint("nothing was installed; it is not the file that was meant, or somebody changed it"),
-        InstallError::Content { .. } => Failure::general(message).hint("nothing was installed"),
-        InstallError::Disk { .. } => Failure::new(ExitCode::Unavailable, message),
-    }
+    let code = match &error {
+        InstallError::Home { .. }
+        | InstallError::Name { .. }
+        | InstallError::Overrides { .. }
+        | InstallError::Address { .. } => ExitCode::Configuration,
+        InstallError::Download { .. } | InstallError::Latest { .. } | InstallError::Disk { .. } => {
+            ExitCode::Unavailable
+        }
+        InstallError::Checksum { .. } | InstallError::Content { .. } => ExitCode::General,
+    };
+    let failure = error.details().iter().fold(Failure::new(code, &error), Failure::detail);
+    error.hint().into_iter().fold(failure, Failure::hint)
 }

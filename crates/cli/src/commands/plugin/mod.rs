@@ -2,9 +2,11 @@
 
 mod install;
 mod list;
+mod progress;
 mod remove;
+mod run;
 
-pub(super) use install::{Wish, installed_or_fresh, read_version};
+pub(super) use install::{Wish, install_all, read_version};
 
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
@@ -27,6 +29,8 @@ enum PluginCommand {
     /// Remove plugins that are installed
     #[command(name = "rm", visible_aliases = ["remove", "delete"])]
     Remove(remove::RemoveArgs),
+    /// Run a plugin as a program of its own
+    Run(run::RunArgs),
 }
 
 pub(crate) async fn run(context: &Context, args: PluginArgs) -> Outcome {
@@ -34,6 +38,7 @@ pub(crate) async fn run(context: &Context, args: PluginArgs) -> Outcome {
         PluginCommand::Install(args) => install::run(context, args).await,
         PluginCommand::List(args) => list::run(context, &args),
         PluginCommand::Remove(args) => remove::run(context, &args),
+        PluginCommand::Run(args) => run::run(context, args).await,
     }
 }
 

@@ -100,7 +100,7 @@ impl Digest {
         match event {
             Event::StepStarted(step) => self.started(step),
             Event::StepDone(step) => self.done(step),
-            Event::StepFailed(_) | Event::Debugging(_) => {}
+            Event::StepFailed(_) | Event::Debugging(_) | Event::Progress(_) => {}
             Event::Diagnostic(diagnostic) => {
                 if !diagnostic.ephemeral && diagnostic.severity != Severity::Debug {
                     self.diagnostics.push(Message {

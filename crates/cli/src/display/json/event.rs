@@ -55,6 +55,20 @@ enum Shape<'e> {
     Summary(SummaryShape),
     #[serde(rename = "startDebuggingEvent")]
     Debugging { config: &'e serde_json::Value },
+    #[serde(rename = "progressEvent")]
+    Progress(ProgressShape<'e>),
+}
+
+/// What takes long and is no step. Where nobody knows how much there is to do, the total is -1.
+#[derive(Serialize)]
+struct ProgressShape<'e> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: &'e str,
+    message: &'e str,
+    received: u64,
+    total: i64,
+    done: bool,
 }
 
 #[derive(Serialize)]
@@ -167,6 +181,14 @@ pub(in crate::display) fn event_line(
             }),
             Event::Diagnostic(diagnostic) => Shape::Diagnostic(diagnostic_shape(diagnostic)),
             Event::Debugging(debugging) => Shape::Debugging { config: &debugging.config },
+            Event::Progress(progress) => Shape::Progress(ProgressShape {
+                kind: progress.kind.as_str(),
+                id: &progress.id,
+                message: &progress.message,
+                received: progress.received,
+                total: progress.total.map_or(-1, |total| i64::try_from(total).unwrap_or(i64::MAX)),
+                done: progress.done,
+            }),
             Event::Policy(event) => policy_shape(event),
             Event::Summary(summary) => Shape::Summary(summary_shape(summary, cancelled)),
         },

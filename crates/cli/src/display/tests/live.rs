@@ -324,3 +324,14 @@ fn what_the_command_says_stays_above_the_tree() {
     );
     renderer.close(&closing, 0, Duration::from_secs(2));
 }
+
+#[test]
+fn a_plugin_that_is_fetched_has_a_line_until_it_is_there() {
+    let script = super::plain::fetched();
+    let begun = screen_at(example_stage(), &script, 15);
+    assert!(begun.contains("Downloading plugin shop-1.2.0   1.00 MiB of 2.00 MiB"), "{begun}");
+    let unpacking = screen_at(example_stage(), &script, 25_015);
+    assert!(unpacking.contains("Installing plugin shop-1.2.0"), "{unpacking}");
+    let after = screen_after(example_stage(), script);
+    assert!(!after.contains("shop-1.2.0"), "{after}");
+}

@@ -245,3 +245,44 @@ fn only_the_outputs_of_a_new_stack_are_new_without_saying() {
     let first = shown(&had_none);
     assert!(first.contains("Outputs:\n  + url: \"https://new\"\n"), "{first}");
 }
+
+/// A plugin that is fetched in two steps and unpacked.
+pub(super) fn fetched() -> Script {
+    use drystone_engine::{Progress, ProgressKind};
+    let progress = |kind: ProgressKind, message: &str, received, total, done| {
+        let id = format!("{}:shop-1.2.0", kind.as_str());
+        Event::Progress(Progress { kind, id, message: message.to_owned(), received, total, done })
+    };
+    let fetching = |received, done| {
+        let total = Some(2 << 20);
+        progress(ProgressKind::PluginDownload, "Downloading plugin shop-1.2.0", received, total, done)
+    };
+    let unpacking =
+        |done| progress(ProgressKind::PluginInstall, "Installing plugin shop-1.2.0", 0, None, done);
+    Script::default()
+        .event(fetching(0, false))
+        .wait(10)
+        .event(fetching(1 << 20, false))
+        .wait(25_000)
+        .event(fetching(3 << 19, false))
+        .event(fetching(2 << 20, true))
+        .event(unpacking(false))
+        .wait(10)
+        .event(unpacking(true))
+        .run(&create(&urn("a:b:Thing", "one"), PropertyMap::new()), 10)
+        .finish(true, [(Op::Create, 1)])
+}
+
+#[test]
+fn a_plugin_that_is_fetched_is_told_of_when_it_begins_and_now_and_then() {
+    let text = plain().play(fetched());
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("shop-1.2.0")).collect();
+    assert_eq!(
+        told,
+        [
+            "    Downloading plugin shop-1.2.0  0 B of 2.00 MiB",
+            "    Downloading plugin shop-1.2.0  1.00 MiB of 2.00 MiB",
+            "    Installing plugin shop-1.2.0",
+        ]
+    );
+}

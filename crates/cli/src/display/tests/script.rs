@@ -154,7 +154,7 @@ impl Script {
                     step.planning = true;
                 }
                 Event::Summary(summary) => summary.dry_run = true,
-                Event::Diagnostic(_) | Event::Debugging(_) | Event::Policy(_) => {}
+                Event::Diagnostic(_) | Event::Debugging(_) | Event::Progress(_) | Event::Policy(_) => {}
             }
         }
         self

@@ -22,6 +22,7 @@ mod imports;
 mod language_components;
 mod language_faults;
 mod language_functions;
+mod language_reference;
 mod language_resources;
 mod language_values;
 mod node;

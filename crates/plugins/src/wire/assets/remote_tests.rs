@@ -1,73 +1,26 @@
 //! Assets and archives at addresses, against a server on this machine.
 
 use super::tests::{archive, asset, hash_in, of_assets, text, zip_file};
+use crate::fetch::server::{Answer, Server};
 use crate::fetch::{Limits, fetch, shown};
 use drystone_model::{ArchiveSource, AssetSource, Value};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Read;
+use std::net::TcpListener;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A server that answers by what is asked for, and what it was asked for.
-struct Server {
-    address: String,
-    asked: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&asked);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let seen = Arc::clone(&seen);
-                std::thread::spawn(move || answer(stream.unwrap(), &seen));
-            }
-        });
-        Self { address, asked }
-    }
-
-    fn at(&self, path: &str) -> String {
-        format!("http://{}/{path}", self.address)
-    }
-
-    fn asked(&self, path: &str) -> usize {
-        self.asked.lock().unwrap().iter().filter(|asked| *asked == path).count()
-    }
-}
-
-fn answer(mut stream: TcpStream, seen: &Mutex<Vec<String>>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut line = String::new();
-    reader.read_line(&mut line).unwrap();
-    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let mut header = String::new();
-    while reader.read_line(&mut header).unwrap() > 2 {
-        header.clear();
-    }
-    let times = {
-        let mut seen = seen.lock().unwrap();
-        seen.push(path.clone());
-        seen.iter().filter(|other| **other == path).count()
-    };
-    let (status, headers, body): (&str, String, Vec<u8>) = match path.split('?').next().unwrap_or_default() {
-        "/hello" => ("200 OK", String::new(), b"hello".to_vec()),
-        "/a.zip" => ("200 OK", String::new(), zip_file()),
-        "/moved" => ("302 Found", "location: /hello\r\n".to_owned(), Vec::new()),
-        "/busy" if times < 3 => ("503 Busy", String::new(), Vec::new()),
-        "/later" if times < 2 => ("429 Later", "retry-after: 1\r\n".to_owned(), Vec::new()),
-        "/busy" | "/later" => ("200 OK", String::new(), b"hello".to_vec()),
-        "/broken" => ("500 Broken", String::new(), Vec::new()),
-        "/endless" => ("200 OK", String::new(), vec![b'x'; 1 << 20]),
-        _ => ("404 Not Found", String::new(), b"no such thing".to_vec()),
-    };
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n");
-    // A client that has had enough goes away.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+fn server() -> Server {
+    Server::start(|asked, before| match asked.path.split('?').next().unwrap_or_default() {
+        "/hello" => Answer::ok("hello"),
+        "/a.zip" => Answer::ok(zip_file()),
+        "/moved" => Answer::new("302 Found", "").with("location", "/hello"),
+        "/busy" if before < 2 => Answer::new("503 Busy", ""),
+        "/later" if before < 1 => Answer::new("429 Later", "").with("retry-after", 1),
+        "/busy" | "/later" => Answer::ok("hello"),
+        "/broken" => Answer::new("500 Broken", ""),
+        "/endless" => Answer::ok(vec![b'x'; 1 << 20]),
+        _ => Answer::missing(),
+    })
 }
 
 fn hash(value: Value) -> Result<String, String> {
@@ -82,7 +35,7 @@ const QUICK: Limits = Limits { bytes: 1000, attempts: 3, pause: Duration::from_m
 
 #[test]
 fn a_remote_asset_has_the_hash_of_what_is_there() {
-    let server = Server::start();
+    let server = server();
     let hello = hash(text("hello")).unwrap();
     for path in ["hello", "moved", "busy", "later"] {
         assert_eq!(hash(remote(server.at(path))).unwrap(), hello, "{path}");
@@ -92,7 +45,7 @@ fn a_remote_asset_has_the_hash_of_what_is_there() {
 
 #[test]
 fn a_remote_archive_has_the_hash_of_its_file_and_as_a_part_that_of_its_members() {
-    let server = Server::start();
+    let server = server();
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.zip"), zip_file()).unwrap();
     let here = || archive(ArchiveSource::Path("a.zip".into()));
@@ -107,7 +60,7 @@ fn a_remote_archive_has_the_hash_of_its_file_and_as_a_part_that_of_its_members()
 
 #[test]
 fn what_cannot_be_fetched_is_told_without_secrets() {
-    let server = Server::start();
+    let server = server();
     let error = hash(remote(format!("http://ana:sesame@{}/gone?token=hush", server.address))).unwrap_err();
     let expected = format!(
         "property `v`: failed to compute the asset hash: cannot fetch 'http://{}/gone': the server answered 404 Not Found",
@@ -128,7 +81,7 @@ fn what_cannot_be_fetched_is_told_without_secrets() {
 
 #[test]
 fn what_is_fetched_is_read_from_its_beginning() {
-    let server = Server::start();
+    let server = server();
     let mut content = String::new();
     fetch(&server.at("hello"), QUICK).unwrap().read_to_string(&mut content).unwrap();
     assert_eq!(content, "hello");

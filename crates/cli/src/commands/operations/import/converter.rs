@@ -1,21 +1,19 @@
 //! `import --from`: a converter lists what another system has made.
 
 use super::file::{ImportFile, Listed, ListedExtension, ListedParameterization, Members};
-use crate::commands::operations::flow::ORGANIZATION;
-use crate::commands::operations::hosting::{Hosting, Setting, hinted};
+use crate::commands::operations::hosting::{Hosting, hinted};
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use drystone_dialects::pulumi::properties::{SecretForm, encode};
-use drystone_engine::{Cancellation, Event, EventSink, PropertyMap, RunInfo, Severity};
+use drystone_engine::PropertyMap;
 use drystone_plugins::converter::{Conversion, Converted, GrpcConverter};
-use drystone_plugins::languages::{DebuggedPlugins, Program};
+use drystone_plugins::languages::Offer;
 use drystone_plugins::search::{Kind, Wanted};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// A converter, and where its list goes.
 #[derive(Debug)]
@@ -60,22 +58,7 @@ impl Converting {
             )
             .hint("use `drystone import --from hcl`"));
         }
-        let events: Arc<dyn EventSink> = Arc::new(Told);
-        let cancellation = Cancellation::default();
-        let setting = Setting {
-            project: Some(&project),
-            // Its arguments are relative to where the user is.
-            place: Program::of_plugin(context.environment.working_directory(), runtime),
-            info: RunInfo {
-                project: project.name.clone(),
-                organization: ORGANIZATION.to_owned(),
-                ..RunInfo::default()
-            },
-            events: &events,
-            cancellation: &cancellation,
-            debugged: DebuggedPlugins::None,
-        };
-        let hosting = Hosting::start_from(context, setting, &self.name).await?;
+        let hosting = Hosting::alone(context, Some(&project), &self.name).await?;
         let converted = self.ask(&hosting).await;
         hosting.close().await;
         converted
@@ -83,10 +66,14 @@ impl Converting {
 
     async fn ask(&self, hosting: &Hosting) -> Outcome<Conversion> {
         let wanted = Wanted { kind: Kind::Converter, name: self.name.clone(), version: None };
-        let started = hosting.host().start(&wanted, &BTreeMap::new()).await.map_err(|error| {
-            let hint = error.hint();
-            hinted(Failure::general(format!("load converter plugin: load \"{}\": {error}", self.name)), hint)
-        })?;
+        let started =
+            hosting.host().start(&wanted, &BTreeMap::new(), &Offer::default()).await.map_err(|error| {
+                let hint = error.hint();
+                hinted(
+                    Failure::general(format!("load converter plugin: load \"{}\": {error}", self.name)),
+                    hint,
+                )
+            })?;
         if let Some(warning) = started.warning {
             terminal::warning(warning);
         }
@@ -178,21 +165,4 @@ fn members(properties: Option<PropertyMap>, what: &str, name: &str) -> Outcome<O
         members.insert(key, serde_json::from_str(json.text()).map_err(|error| fail(&error))?);
     }
     Ok(Some(members))
-}
-
-/// What converters and providers say before there is a display.
-#[derive(Debug)]
-struct Told;
-
-impl EventSink for Told {
-    fn send(&self, event: Event) {
-        let Event::Diagnostic(said) = event else { return };
-        let text = said.message.trim_end_matches('\n');
-        match said.severity {
-            Severity::Debug => {}
-            Severity::Info | Severity::InfoError => terminal::note(text),
-            Severity::Warning => terminal::warning(text),
-            Severity::Error => terminal::failure(&Failure::general(text)),
-        }
-    }
 }
