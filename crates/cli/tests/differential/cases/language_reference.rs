@@ -13,22 +13,41 @@ fn variables(lines: &[&str]) -> Case {
         .file("folder/inside.txt", &"inside\n")
 }
 
-/// A program that looks into values by every form of a path.
-fn access(path: &str) -> Case {
-    yaml(&format!(
-        "variables:
+/// The values that paths lead into.
+const ROOTS: &str = "
   root:
-    foo: {{ items: [{{ bar: [x, y] }}] }}
-    bar: {{ quux: deep }}
+    foo: { items: [{ bar: [x, y] }] }
+    bar: { quux: deep }
     'key with \"escaped\" quotes': escaped
     'key with a .': dotted
-  list: [{{ foo: zero }}, [a, {{ foo: one }}]]
-  'root key with \"escaped\" quotes': {{ foo: odd }}
-  'root key with a .': [first, second]
+  list: [{ foo: zero }, { foo: one }]
+  lists: [[{ foo: a }, { foo: b }]]
+  'root key with \"escaped\" quotes': { foo: odd }
+  'root key with a .': [first, second]";
+
+/// A program that looks into variables by a path.
+fn access(path: &str) -> Case {
+    yaml(&format!(
+        "variables:{ROOTS}
 resources: {{}}
 outputs:
   it: '${{{path}}}'
   text: 'a text with ${{{path}}}'
+"
+    ))
+}
+
+/// A program that looks into an output, whose type nobody knows, by a path that begins there.
+fn into_an_output(path: &str) -> Case {
+    let roots = ROOTS.replace("\n", "\n      ");
+    yaml(&format!(
+        "resources:
+  a:
+    type: ledger:Item
+    properties:
+      value:{roots}
+outputs:
+  it: '${{a.value{path}}}'
 "
     ))
 }
@@ -67,7 +86,7 @@ resources:
 resources: {}
 outputs:
   host: ${service.host}
-").run(&["config", "set", "--path", "service.host", "other.example"]).up();
+").run(&["config", "set", "--stack", "dev", "--path", "service.host", "other.example"]).up();
     reference_options: yaml("resources:
   west: { type: 'pulumi:providers:ledger', properties: { zone: west } }
   east: { type: 'pulumi:providers:ledger', properties: { zone: east } }
@@ -84,8 +103,12 @@ outputs:
     type: ledger:Item
     options:
       providers:
-        ledger: ${east}
+        - ${east}
 ").up().destroy();
+    reference_providers_by_name: yaml("resources:
+  east: { type: 'pulumi:providers:ledger', properties: { zone: east } }
+  many: { type: ledger:Item, options: { providers: { ledger: '${east}' } } }
+").up_fails();
     reference_every_plain_option: yaml("resources:
   one:
     type: ledger:Item
@@ -122,7 +145,7 @@ outputs:
   usual: { type: 'pulumi:providers:ledger', defaultProvider: true }
   other: { type: 'pulumi:providers:ledger', defaultProvider: true }
   one: { type: ledger:Item }
-").up_fails();
+").up();
     reference_explicit_provider: yaml("resources:
   special: { type: 'pulumi:providers:ledger', options: { version: 1.0.0 } }
 ").up();
@@ -164,17 +187,22 @@ resources:
     reference_dollars: variables(&["plain: $${value}"]).up();
     reference_access_to_a_root: access("root").up();
     reference_access_to_a_member: access("root.foo").up();
-    reference_access_to_a_quoted_member: access(r#"root["foo"]"#).up();
+    reference_access_to_a_quoted_member: access(r#"root["foo"]"#).up_fails();
+    reference_output_accessed_to_a_quoted_member: into_an_output(r#".root["foo"]"#).up();
     reference_access_to_a_member_of_a_member: access("root.bar.quux").up();
-    reference_access_to_a_member_of_a_quoted_one: access(r#"root["bar"].quux"#).up();
-    reference_access_to_a_quoted_member_of_one: access(r#"root["bar"]["quux"]"#).up();
+    reference_access_to_a_member_of_a_quoted_one: access(r#"root["bar"].quux"#).up_fails();
+    reference_output_accessed_to_a_member_of_a_quoted_one: into_an_output(r#".root["bar"].quux"#).up();
+    reference_access_to_a_quoted_member_of_one: access(r#"root["bar"]["quux"]"#).up_fails();
+    reference_output_accessed_to_a_quoted_member_of_one: into_an_output(r#".root["bar"]["quux"]"#).up();
     reference_access_to_an_element: access("list[0]").up();
     reference_access_to_an_element_that_there_is_not: access("list[100]").up_fails();
     reference_access_to_a_member_of_an_element: access("list[0].foo").up();
-    reference_access_to_a_member_of_an_element_of_one: access("list[1][1].foo").up();
+    reference_access_to_a_member_of_an_element_of_one: access("lists[0][1].foo").up();
     reference_access_to_everything: access("root.foo.items[0].bar[1]").up();
-    reference_access_by_escaped_quotes: access(r#"root["key with \"escaped\" quotes"]"#).up();
-    reference_access_by_a_dot: access(r#"root["key with a ."]"#).up();
+    reference_access_by_escaped_quotes: access(r#"root["key with \"escaped\" quotes"]"#).up_fails();
+    reference_output_accessed_by_escaped_quotes: into_an_output(r#".root["key with \"escaped\" quotes"]"#).up();
+    reference_access_by_a_dot: access(r#"root["key with a ."]"#).up_fails();
+    reference_output_accessed_by_a_dot: into_an_output(r#".root["key with a ."]"#).up();
     reference_access_to_a_root_with_escaped_quotes: access(r#"["root key with \"escaped\" quotes"].foo"#).up();
     reference_access_to_a_root_with_a_dot: access(r#"["root key with a ."][1]"#).up();
     reference_substitution: yaml("variables:
