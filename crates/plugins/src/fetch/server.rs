@@ -83,14 +83,14 @@ pub(crate) struct Server {
 impl Server {
     /// Answers by what is asked for, and how often it was before.
     pub(crate) fn start(answer: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (seen, answer) = (Arc::clone(&asked), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
-                std::thread::spawn(move || respond(stream.unwrap(), &seen, &*answer));
+                std::thread::spawn(move || respond(stream.expect("a connection"), &seen, &*answer));
             }
         });
         Self { address, asked }
@@ -107,12 +107,12 @@ impl Server {
 
     /// Everything that was asked for, in order.
     pub(crate) fn all(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+        self.asked.lock().expect("nobody panics").clone()
     }
 }
 
 fn respond(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>, answer: &dyn Fn(&Asked, usize) -> Answer) {
-    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut lines = BufReader::new(stream.try_clone().expect("a connection")).lines();
     let Some(Ok(line)) = lines.next() else { return };
     let mut asked =
         Asked { path: line.split(' ').nth(1).unwrap_or_default().to_owned(), headers: HashMap::new() };
@@ -122,7 +122,7 @@ fn respond(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>, answer: &dyn Fn(&Ask
         }
     }
     let before = {
-        let mut seen = seen.lock().unwrap();
+        let mut seen = seen.lock().expect("nobody panics");
         seen.push(asked.clone());
         seen.iter().filter(|other| other.path == asked.path).count() - 1
     };

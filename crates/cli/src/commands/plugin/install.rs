@@ -88,12 +88,12 @@ async fn wish(context: &Context, args: InstallArgs, kind: Kind, name: String) ->
 
 /// The newest version of a plugin.
 async fn latest(context: &Context, kind: Kind, name: &str, source: &Source) -> Outcome<Version> {
-    let installer = Installer::new(&context.environment).map_err(refused)?;
+    let installer = Installer::new(&context.environment).map_err(|error| refused(&error))?;
     let (name, source) = (name.to_owned(), source.clone());
     let working = terminal::working("looking for the newest version");
     let asked = blocking(move || installer.latest(kind, &name, &source)).await?;
     drop(working);
-    asked.map_err(refused)
+    asked.map_err(|error| refused(&error))
 }
 
 /// A SHA-256, as it is written.
@@ -110,7 +110,7 @@ pub(in crate::commands) fn read_version(text: &str) -> Outcome<Version> {
 
 /// Installs plugins, several at once, unless ones that will do are installed, and says so.
 pub(in crate::commands) async fn install_all(context: &Context, wishes: Vec<Wish>, parallel: i64) -> Outcome {
-    let installer = Installer::new(&context.environment).map_err(refused)?;
+    let installer = Installer::new(&context.environment).map_err(|error| refused(&error))?;
     let at_once = usize::try_from(parallel).ok().filter(|&count| count > 0);
     let downloads = Downloads::default();
     let (installer, downloads) = (&installer, &downloads);
@@ -146,14 +146,14 @@ async fn installed_or_fresh(
     let (installer, watch) = (installer.clone(), watched.clone());
     let fresh = blocking(move || installer.install(&order, &|stage| watch.take(stage))).await;
     drop(watched);
-    let fresh = fresh?.map_err(refused)?;
+    let fresh = fresh?.map_err(|error| refused(&error))?;
     // A plugin in source code comes without what it depends on.
     if let Some(folder) = fresh.source() {
         let project = PluginProject::load(&folder.join("PulumiPlugin.yaml"));
         let runtime = project.map_err(Failure::configuration)?.runtime;
         install_dependencies(context, &Program::of_plugin(folder, runtime)).await?;
     }
-    fresh.finish().map_err(refused)?;
+    fresh.finish().map_err(|error| refused(&error))?;
     downloads.note(&format!("Installed {release}"));
     Ok(())
 }
@@ -164,8 +164,8 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     done.map_err(|error| Failure::new(ExitCode::Internal, format!("installing a plugin: {error}")))
 }
 
-fn refused(error: InstallError) -> Failure {
-    let code = match &error {
+fn refused(error: &InstallError) -> Failure {
+    let code = match error {
         InstallError::Home { .. }
         | InstallError::Name { .. }
         | InstallError::Overrides { .. }
@@ -175,6 +175,6 @@ fn refused(error: InstallError) -> Failure {
         }
         InstallError::Checksum { .. } | InstallError::Content { .. } => ExitCode::General,
     };
-    let failure = error.details().iter().fold(Failure::new(code, &error), Failure::detail);
+    let failure = error.details().iter().fold(Failure::new(code, error), Failure::detail);
     error.hint().into_iter().fold(failure, Failure::hint)
 }
