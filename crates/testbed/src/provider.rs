@@ -84,6 +84,10 @@ impl ResourceProvider for Bench {
             Some(name) => serde_json::json!({
                 "name": name,
                 "version": "2.0.0",
+                "resources": { (format!("{name}:index:Item")): {
+                    "inputProperties": { "x": { "type": "integer" } },
+                    "properties": { "x": { "type": "integer" } },
+                } },
                 "parameterization": {
                     "baseProvider": { "name": "bench", "version": "1.0.0" },
                     "parameter": "aGk=",
