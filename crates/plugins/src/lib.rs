@@ -13,6 +13,7 @@ pub mod monitor;
 pub mod process;
 pub mod proto;
 pub mod provider;
+pub mod schema;
 pub mod search;
 pub mod trace;
 pub mod wire;

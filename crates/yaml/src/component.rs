@@ -6,7 +6,6 @@ use crate::evaluate::{Ending, Evaluator, Given, Handle, Scope, State, Surroundin
 use crate::load::{self, Loaded};
 use crate::packages::{Packages, declarations};
 use crate::program::{Preparation, say};
-use crate::schema::Type;
 use crate::template::{ConfigEntry, Form, Template};
 use async_trait::async_trait;
 use drystone_engine::{
@@ -15,6 +14,7 @@ use drystone_engine::{
     UpdateArguments,
 };
 use drystone_model::Urn;
+use drystone_plugins::schema::Type;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

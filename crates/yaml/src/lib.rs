@@ -1,9 +1,10 @@
 //! The YAML language, evaluated in this process.
 //!
 //! A text becomes a tree in which everything knows its place ([`syntax`]), the tree a program ([`template`]). The parts
-//! of a program are put in order and cycles found (`graph`), held to what packages say of their resources (`check`,
-//! `schema`), and evaluated against the engine's monitor (`evaluate`). [`YamlProgram`] is all of that as the engine
-//! runs it. Nothing here speaks to processes, stores or terminals; what people are to read goes through the monitor.
+//! of a program are put in order and cycles found (`graph`), held to what the schemas of packages say of their
+//! resources (`check`), and evaluated against the engine's monitor (`evaluate`). [`YamlProgram`] is all of that as the
+//! engine runs it. Nothing here speaks to processes, stores or terminals; what people are to read goes through the
+//! monitor.
 
 mod check;
 mod component;
@@ -13,7 +14,6 @@ mod graph;
 mod load;
 mod packages;
 mod program;
-mod schema;
 mod suggest;
 pub mod syntax;
 pub mod template;

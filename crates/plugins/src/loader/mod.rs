@@ -50,6 +50,15 @@ async fn started(
     Ok(provider)
 }
 
+/// The schema of a package, from a provider that is started for it.
+pub async fn schema(packages: &dyn Packages, package: &PackageDescriptor) -> Result<String, ProviderError> {
+    if let Some(provider) = packages.in_process(package) {
+        return provider.schema(None).await;
+    }
+    let provider = started(packages, package).await?;
+    provider.schema(package.parameterization.clone()).await
+}
+
 /// Answers where programs and plugins reach this engine.
 #[derive(Debug)]
 pub(crate) struct Schemas {
@@ -68,11 +77,7 @@ impl Schemas {
             return Ok(monitor.schema(package).await?);
         }
         let packages = self.endpoint.packages().ok_or_else(Refusal::nobody)?;
-        if let Some(provider) = packages.in_process(package) {
-            return Ok(provider.schema(None).await?);
-        }
-        let provider = started(packages.as_ref(), package).await?;
-        Ok(provider.schema(package.parameterization.clone()).await?)
+        Ok(schema(packages.as_ref(), package).await?)
     }
 }
 

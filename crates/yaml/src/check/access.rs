@@ -2,10 +2,10 @@
 
 use super::Checker;
 use crate::diagnostics::{Diagnostic, Severity};
-use crate::schema::Type;
 use crate::suggest;
 use crate::syntax::Span;
 use crate::template::{Access, Accessor};
+use drystone_plugins::schema::Type;
 use std::collections::BTreeMap;
 
 /// Why there is no way into a value.
@@ -39,7 +39,7 @@ fn follow(kind: &Type, name: &str, path: &[Accessor]) -> Result<Type, Dead> {
     match kind {
         Type::Any => return Ok(Type::Any),
         Type::Unknown => return Ok(Type::Unknown),
-        Type::Union(types) => return follow_union(kind, types, name, path),
+        Type::Union(union) => return follow_union(kind, &union.types, name, path),
         _ => {}
     }
     match first {
@@ -113,6 +113,6 @@ fn follow_union(kind: &Type, types: &[Type], name: &str, path: &[Accessor]) -> R
     }
     Ok(match found.len() {
         1 => found.remove(0),
-        _ => Type::Union(found.into()),
+        _ => Type::union(found),
     })
 }

@@ -3,10 +3,10 @@
 use super::Checker;
 use super::infer::{Inferred, Written};
 use crate::diagnostics::Diagnostic;
-use crate::schema::{EnumValue, ObjectType, Property, Type};
 use crate::suggest;
 use crate::syntax::Span;
 use crate::template::Expression;
+use drystone_plugins::schema::{EnumValue, ObjectType, Property, Type};
 use std::collections::BTreeMap;
 
 /// Something that does not fit.
@@ -51,8 +51,9 @@ pub(super) fn fits(from: &Inferred, to: &Type, path: &str, depth: usize) -> Vec<
         (Type::Enum { element, .. }, _) => {
             return fits(&Inferred { kind: element.as_ref().clone(), ..from.clone() }, to, path, depth + 1);
         }
-        (Type::Union(types), _) if !matches!(from.written, Written::List(_)) => {
-            return types
+        (Type::Union(union), _) if !matches!(from.written, Written::List(_)) => {
+            return union
+                .types
                 .iter()
                 .flat_map(|kind| fits(&Inferred::of(kind.clone(), from.span), to, path, depth + 1))
                 .take(1)
@@ -80,9 +81,9 @@ pub(super) fn fits(from: &Inferred, to: &Type, path: &str, depth: usize) -> Vec<
             let misfits = fits(from, element, path, depth + 1);
             if misfits.is_empty() { enum_value(from, values, path) } else { misfits }
         }
-        Type::Union(types) => {
+        Type::Union(union) => {
             let mut reasons = Vec::new();
-            for option in types.iter() {
+            for option in &union.types {
                 let misfits = fits(from, option, path, depth + 1);
                 if misfits.is_empty() {
                     return ok();

@@ -3,10 +3,10 @@
 use super::Checker;
 use crate::diagnostics::Diagnostic;
 use crate::packages::Asked;
-use crate::schema::{ObjectType, Property, Type};
 use crate::suggest;
 use crate::syntax::Span;
 use crate::template::{Expression, Form, Function, Invoke, Unary};
+use drystone_plugins::schema::{ObjectType, Property, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ fn list_type(items: &[Inferred]) -> Type {
     Type::Array(Arc::new(match kinds.len() {
         0 => Type::Unknown,
         1 => kinds.remove(0),
-        _ => Type::Union(kinds.into()),
+        _ => Type::union(kinds),
     }))
 }
 

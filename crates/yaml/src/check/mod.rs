@@ -11,8 +11,8 @@ mod resources;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::{self, Meaning, Names, Step};
 use crate::packages::{Packages, ResolvedResource};
-use crate::schema::{ObjectType, Property, ResourceType, Type};
 use crate::template::Template;
+use drystone_plugins::schema::{ObjectType, Property, ResourceType, Type};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

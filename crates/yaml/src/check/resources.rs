@@ -4,10 +4,10 @@ use super::Checker;
 use super::infer::Inferred;
 use crate::diagnostics::Diagnostic;
 use crate::packages::{Asked, ResolvedResource, parse_version};
-use crate::schema::{ObjectType, Property, Resource as Schema, Type};
 use crate::suggest;
 use crate::syntax::{Span, Text};
 use crate::template::{Expression, Properties, RESOURCE_FIELDS, RESOURCE_OPTIONS, Resource};
+use drystone_plugins::schema::{ObjectType, Property, Resource as Schema, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -188,7 +188,7 @@ fn object_type(schema: &Schema, properties: &Arc<BTreeMap<String, Property>>) ->
 
 fn alias_type() -> Type {
     let text = || Property::optional(Type::String);
-    let parent = Type::Union([Type::AnyResource, Type::String].into());
+    let parent = Type::union(vec![Type::AnyResource, Type::String]);
     let members = [
         ("name", text()),
         ("noParent", Property::optional(Type::Bool)),
@@ -200,5 +200,5 @@ fn alias_type() -> Type {
     ];
     let members = members.map(|(name, property)| (name.to_owned(), property));
     let spec = Type::Object(Arc::new(ObjectType::of("alias", BTreeMap::from(members))));
-    Type::Array(Arc::new(Type::Union([Type::String, spec].into())))
+    Type::Array(Arc::new(Type::union(vec![Type::String, spec])))
 }

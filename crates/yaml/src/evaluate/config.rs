@@ -3,9 +3,9 @@
 use super::run::Evaluator;
 use super::value::{Evaluated, Stopped, Val};
 use crate::check::config_type;
-use crate::schema::Type;
 use crate::template::ConfigEntry;
 use drystone_engine::ConfigValue;
+use drystone_plugins::schema::Type;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -7,13 +7,13 @@ use super::resource::{Handle, State};
 use super::run::Evaluator;
 use super::value::{Stopped, Val, from_model};
 use crate::packages::{ResolvedResource, parse_version};
-use crate::schema::Resource as Schema;
 use crate::syntax::{Span, Text};
 use crate::template::{Properties, Resource, Shared};
 use drystone_engine::{
     Alias, AliasParent, PackageSource, ReadRequest, RegisterRequest, Registered, ResourceOptions,
 };
 use drystone_model::{Urn, Value};
+use drystone_plugins::schema::Resource as Schema;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

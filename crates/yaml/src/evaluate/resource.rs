@@ -1,9 +1,9 @@
 //! Resources while a program runs.
 
 use super::promise::Rejected;
-use crate::schema::Resource as Schema;
 use drystone_engine::PropertyMap;
 use drystone_model::Urn;
+use drystone_plugins::schema::Resource as Schema;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::SetOnce;

@@ -2,10 +2,12 @@
 //!
 //! A schema may be tens of megabytes long and a program uses little of it, so only what is asked for is read.
 
+mod language;
 mod package;
 #[cfg(test)]
 mod tests;
 mod types;
 
-pub(crate) use package::{Function, Package, Property, Resource};
-pub(crate) use types::{EnumValue, ObjectType, ResourceType, Type};
+pub use language::Language;
+pub use package::{Function, Package, Property, Resource, SchemaError};
+pub use types::{Discriminator, EnumValue, ObjectType, ResourceType, Type, Union};

@@ -91,3 +91,58 @@ fn schemas_that_make_no_sense_are_refused() {
     }
     assert!(Package::read("{}").is_ok());
 }
+
+#[test]
+fn languages_have_names_of_their_own() {
+    let package = Package::read(
+        r##"{
+            "name": "aws", "namespace": "shop",
+            "meta": { "moduleFormat": "(.*)(?:/[^/]*)" },
+            "language": {
+                "nodejs": { "packageName": "@shop/aws", "moduleToPackage": { "s3": "storage" } },
+                "python": { "moduleNameOverrides": 5 }
+            }
+        }"##,
+    )
+    .unwrap();
+    for (token, module) in [
+        ("aws:s3/bucket:Bucket", "s3"),
+        ("aws:core/v1/pod:Pod", "core/v1"),
+        ("aws:index/thing:Thing", ""),
+        ("aws:index:Thing", ""),
+        ("pulumi:providers:aws", ""),
+        ("aws:Thing", ""),
+    ] {
+        assert_eq!(package.module(token), module, "{token}");
+    }
+    let node = package.language("nodejs");
+    assert_eq!((node.package_name.as_str(), node.module_to_package["s3"].as_str()), ("@shop/aws", "storage"));
+    assert_eq!(package.language("python"), Language::default(), "what makes no sense is not there");
+    assert_eq!(package.language("cobol"), Language::default());
+    let package = Package::read(r#"{"meta": {"moduleFormat": "("}, "language": []}"#).unwrap();
+    assert_eq!(package.module("aws:s3/bucket:Bucket"), "s3/bucket");
+}
+
+#[test]
+fn what_tells_the_types_of_a_union_apart() {
+    let package = Package::read(
+        r##"{ "resources": { "a:b:C": { "inputProperties": {
+            "told": {
+                "oneOf": [{ "$ref": "#/types/a:b:D" }],
+                "discriminator": { "propertyName": "kind", "mapping": { "d": "#/types/a:b%3AD" } }
+            },
+            "untold": { "oneOf": [{ "type": "string", "plain": true }], "discriminator": 5 },
+            "plain": { "type": "string", "plain": true, "default": "x" }
+        } } } }"##,
+    )
+    .unwrap();
+    let resource = package.resource("a:b:C").unwrap();
+    let of = |name: &str| match &resource.inputs[name].kind {
+        Type::Union(union) => union.discriminator.clone(),
+        _ => None,
+    };
+    let told = of("told").unwrap();
+    assert_eq!((told.property.as_str(), told.types["d"].as_str()), ("kind", "a:b:D"));
+    assert_eq!(of("untold"), None);
+    assert!(resource.inputs["plain"].plain && resource.inputs["plain"].default == Some("x".into()));
+}

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 /// A type of values.
 #[derive(Debug, Clone)]
-pub(crate) enum Type {
+pub enum Type {
     /// Anything.
     Any,
     /// True or false.
@@ -29,7 +29,7 @@ pub(crate) enum Type {
     /// Values by any name.
     Map(Arc<Type>),
     /// One of several types.
-    Union(Arc<[Type]>),
+    Union(Arc<Union>),
     /// One of several values.
     Enum { element: Arc<Type>, values: Arc<[EnumValue]> },
     /// Values by known names.
@@ -40,20 +40,38 @@ pub(crate) enum Type {
     Unknown,
 }
 
+/// One of several types.
+#[derive(Debug)]
+pub struct Union {
+    /// The types.
+    pub types: Vec<Type>,
+    /// What tells them apart, if something does.
+    pub discriminator: Option<Discriminator>,
+}
+
+/// The property whose value says which of several objects a value is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Discriminator {
+    /// The property.
+    pub property: String,
+    /// The tokens of types by the property's value.
+    pub types: BTreeMap<String, String>,
+}
+
 /// A value of an enumeration.
 #[derive(Debug, Clone)]
-pub(crate) struct EnumValue {
+pub struct EnumValue {
     /// Its name, or empty.
-    pub(crate) name: String,
+    pub name: String,
     /// The value.
-    pub(crate) value: Value,
+    pub value: Value,
 }
 
 /// Values by known names.
 #[derive(Debug)]
-pub(crate) struct ObjectType {
+pub struct ObjectType {
     /// What it is called, or empty.
-    pub(crate) token: String,
+    pub token: String,
     members: Members,
 }
 
@@ -67,25 +85,25 @@ enum Members {
 
 /// A kind of resource, looked up in its package when needed.
 #[derive(Debug)]
-pub(crate) struct ResourceType {
+pub struct ResourceType {
     /// Its whole token.
-    pub(crate) token: String,
+    pub token: String,
     package: Weak<Package>,
 }
 
 impl ResourceType {
-    pub(crate) fn new(token: &str, package: &Arc<Package>) -> Self {
+    pub fn new(token: &str, package: &Arc<Package>) -> Self {
         Self { token: token.to_owned(), package: Arc::downgrade(package) }
     }
 
     /// What the package says of it.
-    pub(crate) fn definition(&self) -> Option<Arc<Resource>> {
+    pub fn definition(&self) -> Option<Arc<Resource>> {
         self.package.upgrade()?.resource(&self.token).ok()
     }
 }
 
 impl ObjectType {
-    pub(crate) fn of(token: &str, members: impl Into<Arc<BTreeMap<String, Property>>>) -> Self {
+    pub fn of(token: &str, members: impl Into<Arc<BTreeMap<String, Property>>>) -> Self {
         Self { token: token.to_owned(), members: Members::Here(members.into()) }
     }
 
@@ -94,7 +112,7 @@ impl ObjectType {
     }
 
     /// Its properties by name.
-    pub(crate) fn properties(&self) -> Arc<BTreeMap<String, Property>> {
+    pub fn properties(&self) -> Arc<BTreeMap<String, Property>> {
         match &self.members {
             Members::Here(members) => Arc::clone(members),
             Members::In(package) => {
@@ -105,8 +123,14 @@ impl ObjectType {
 }
 
 impl Type {
+    /// One of several types that nothing tells apart but what they are.
+    #[must_use]
+    pub fn union(types: Vec<Self>) -> Self {
+        Self::Union(Arc::new(Union { types, discriminator: None }))
+    }
+
     /// The type as messages name it.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Any | Self::Unknown => "any".to_owned(),
             Self::Bool => "boolean".to_owned(),
@@ -118,8 +142,8 @@ impl Type {
             Self::AnyResource => "resource".to_owned(),
             Self::Array(element) => format!("List<{}>", element.describe()),
             Self::Map(element) => format!("Map<{}>", element.describe()),
-            Self::Union(types) => {
-                let types: Vec<String> = types.iter().map(Self::describe).collect();
+            Self::Union(union) => {
+                let types: Vec<String> = union.types.iter().map(Self::describe).collect();
                 format!("Union<{}>", types.join(", "))
             }
             Self::Enum { element, .. } => format!("Enum<{}>", element.describe()),

@@ -1,6 +1,6 @@
 //! A package's schema, read as far as it is needed.
 
-use super::types::{EnumValue, ObjectType, ResourceType, Type};
+use super::types::{Discriminator, EnumValue, ObjectType, ResourceType, Type, Union};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -10,18 +10,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Why a schema cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct SchemaError(pub(crate) String);
+pub struct SchemaError(pub String);
 
 /// How deep the types of a schema may be written inside of each other.
 const MAX_DEPTH: usize = 64;
 
 /// A package.
 #[derive(Debug)]
-pub(crate) struct Package {
+pub struct Package {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its version, or empty.
-    pub(crate) version: String,
+    pub version: String,
+    /// Who publishes it, where that is not Pulumi; or empty.
+    pub namespace: String,
+    pub(super) module_format: Option<String>,
+    pub(super) languages: HashMap<String, Box<RawValue>>,
     provider: Option<Box<RawValue>>,
     config: Option<Box<RawValue>>,
     resources: HashMap<String, Box<RawValue>>,
@@ -42,51 +46,63 @@ struct Bound {
 
 /// A kind of resource.
 #[derive(Debug)]
-pub(crate) struct Resource {
+pub struct Resource {
     /// Its type token.
-    pub(crate) token: String,
+    pub token: String,
     /// Whether the provider makes it of others.
-    pub(crate) is_component: bool,
+    pub is_component: bool,
     /// What it takes.
-    pub(crate) inputs: Arc<BTreeMap<String, Property>>,
+    pub inputs: Arc<BTreeMap<String, Property>>,
     /// What it gives.
-    pub(crate) outputs: Arc<BTreeMap<String, Property>>,
+    pub outputs: Arc<BTreeMap<String, Property>>,
     /// Types that it had before.
-    pub(crate) aliases: Vec<String>,
+    pub aliases: Vec<String>,
 }
 
 /// A function.
 #[derive(Debug)]
-pub(crate) struct Function {
+pub struct Function {
     /// Its token.
-    pub(crate) token: String,
+    pub token: String,
     /// What it takes.
-    pub(crate) inputs: BTreeMap<String, Property>,
+    pub inputs: BTreeMap<String, Property>,
     /// What it gives, when that is an object.
-    pub(crate) outputs: Option<Arc<ObjectType>>,
+    pub outputs: Option<Arc<ObjectType>>,
     /// What it gives, when that is a single value.
-    pub(crate) single: Option<Type>,
+    pub single: Option<Type>,
 }
 
 /// A property.
 #[derive(Debug, Clone)]
-pub(crate) struct Property {
+pub struct Property {
     /// What it may be.
-    pub(crate) kind: Type,
+    pub kind: Type,
     /// Whether it must be given.
-    pub(crate) required: bool,
+    pub required: bool,
     /// Whether it is a secret.
-    pub(crate) secret: bool,
+    pub secret: bool,
     /// The only value that it can have.
-    pub(crate) constant: Option<Value>,
+    pub constant: Option<Value>,
+    /// What it is when it is left out.
+    pub default: Option<Value>,
+    /// Whether it has to be known before anything is made.
+    pub plain: bool,
     /// Whether a change of it replaces the resource.
-    pub(crate) replace_on_changes: bool,
+    pub replace_on_changes: bool,
 }
 
 impl Property {
     /// A property that may be left out.
-    pub(crate) fn optional(kind: Type) -> Self {
-        Self { kind, required: false, secret: false, constant: None, replace_on_changes: false }
+    pub fn optional(kind: Type) -> Self {
+        Self {
+            kind,
+            required: false,
+            secret: false,
+            constant: None,
+            default: None,
+            plain: false,
+            replace_on_changes: false,
+        }
     }
 }
 
@@ -96,6 +112,9 @@ struct RawPackage {
     name: String,
     #[serde(default)]
     version: String,
+    namespace: Option<String>,
+    meta: Option<Box<RawValue>>,
+    language: Option<Box<RawValue>>,
     provider: Option<Box<RawValue>>,
     config: Option<Box<RawValue>>,
     #[serde(default)]
@@ -104,6 +123,12 @@ struct RawPackage {
     functions: HashMap<String, Box<RawValue>>,
     #[serde(default)]
     types: HashMap<String, Box<RawValue>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct RawMeta {
+    module_format: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -162,6 +187,7 @@ struct RawProperty {
     replace_on_changes: bool,
     #[serde(rename = "const")]
     constant: Option<Value>,
+    default: Option<Value>,
     #[serde(flatten)]
     spec: RawType,
 }
@@ -176,17 +202,31 @@ struct RawType {
     items: Option<Box<RawType>>,
     additional_properties: Option<Box<RawType>>,
     one_of: Option<Vec<RawType>>,
+    discriminator: Option<Value>,
+    plain: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct RawDiscriminator {
+    property_name: String,
+    mapping: BTreeMap<String, String>,
 }
 
 impl Package {
     /// Reads a schema. Parts that make no sense are told of when they are used.
-    pub(crate) fn read(text: &str) -> Result<Arc<Self>, SchemaError> {
+    pub fn read(text: &str) -> Result<Arc<Self>, SchemaError> {
         let raw: RawPackage = serde_json::from_str(text)
             .map_err(|error| SchemaError(format!("the schema makes no sense: {error}")))?;
         let fold = |tokens: &HashMap<String, Box<RawValue>>| {
             tokens.keys().map(|token| (token.to_lowercase(), token.clone())).collect()
         };
+        let lenient = |raw: Option<Box<RawValue>>| raw.map(|raw| raw.get().to_owned()).unwrap_or_default();
+        let meta: RawMeta = serde_json::from_str(&lenient(raw.meta)).unwrap_or_default();
         Ok(Arc::new(Self {
+            namespace: raw.namespace.unwrap_or_default(),
+            module_format: meta.module_format.filter(|format| !format.is_empty()),
+            languages: serde_json::from_str(&lenient(raw.language)).unwrap_or_default(),
             folded_resources: fold(&raw.resources),
             folded_functions: fold(&raw.functions),
             name: raw.name,
@@ -201,7 +241,7 @@ impl Package {
     }
 
     /// The token that a type stands for, however short: `aws:s3:Bucket` for `aws:s3/bucket:Bucket`.
-    pub(crate) fn resolve_resource(&self, token: &str) -> Option<String> {
+    pub fn resolve_resource(&self, token: &str) -> Option<String> {
         if token.strip_prefix("pulumi:providers:").is_some_and(|name| name == self.name) {
             return Some(token.to_owned());
         }
@@ -209,22 +249,22 @@ impl Package {
     }
 
     /// The same for functions.
-    pub(crate) fn resolve_function(&self, token: &str) -> Option<String> {
+    pub fn resolve_function(&self, token: &str) -> Option<String> {
         resolve(token, &self.folded_functions, |token| self.functions.contains_key(token))
     }
 
     /// The types of resources that the package has.
-    pub(crate) fn resource_tokens(&self) -> impl Iterator<Item = &str> + Clone {
+    pub fn resource_tokens(&self) -> impl Iterator<Item = &str> + Clone {
         self.resources.keys().map(String::as_str)
     }
 
     /// The functions that the package has.
-    pub(crate) fn function_tokens(&self) -> impl Iterator<Item = &str> + Clone {
+    pub fn function_tokens(&self) -> impl Iterator<Item = &str> + Clone {
         self.functions.keys().map(String::as_str)
     }
 
     /// A kind of resource by its whole token.
-    pub(crate) fn resource(self: &Arc<Self>, token: &str) -> Result<Arc<Resource>, SchemaError> {
+    pub fn resource(self: &Arc<Self>, token: &str) -> Result<Arc<Resource>, SchemaError> {
         let known = self.bound.resources.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned();
         if let Some(known) = known {
             return Ok(known);
@@ -262,7 +302,7 @@ impl Package {
     }
 
     /// A function by its whole token.
-    pub(crate) fn function(self: &Arc<Self>, token: &str) -> Result<Function, SchemaError> {
+    pub fn function(self: &Arc<Self>, token: &str) -> Result<Function, SchemaError> {
         let raw = self.functions.get(token);
         let raw = raw.ok_or_else(|| SchemaError(format!("the package has no function `{token}`")))?;
         let raw: RawFunction = read(raw, token)?;
@@ -318,6 +358,8 @@ impl Package {
                     required: required.contains(&name),
                     secret: raw.secret,
                     constant: raw.constant,
+                    default: raw.default,
+                    plain: raw.spec.plain,
                     replace_on_changes: raw.replace_on_changes,
                 };
                 (name, property)
@@ -334,7 +376,8 @@ impl Package {
             return self.bind_reference(reference, spec, depth);
         }
         if let Some(types) = &spec.one_of {
-            return Type::Union(types.iter().map(inner).collect());
+            let discriminator = spec.discriminator.as_ref().and_then(discriminator);
+            return Type::Union(Arc::new(Union { types: types.iter().map(inner).collect(), discriminator }));
         }
         match spec.kind.as_ref().and_then(Value::as_str) {
             Some("boolean") => Type::Bool,
@@ -395,7 +438,7 @@ impl Package {
 
 impl Resource {
     /// The paths of outputs whose changes replace the resource, as the schema has them.
-    pub(crate) fn replace_on_changes(&self) -> Vec<String> {
+    pub fn replace_on_changes(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (name, property) in self.outputs.iter() {
             if property.replace_on_changes {
@@ -440,6 +483,17 @@ fn path_of(name: &str, kind: &Type) -> String {
         Type::Map(_) => format!("{name}.*"),
         _ => name.to_owned(),
     }
+}
+
+/// What tells the types of a union apart, where that makes sense.
+fn discriminator(raw: &Value) -> Option<Discriminator> {
+    let raw = RawDiscriminator::deserialize(raw).ok().filter(|raw| !raw.property_name.is_empty())?;
+    let token = |reference: String| match reference.rsplit_once("#/types/") {
+        Some((_, token)) => unescape(token),
+        None => reference,
+    };
+    let types = raw.mapping.into_iter().map(|(value, reference)| (value, token(reference))).collect();
+    Some(Discriminator { property: raw.property_name, types })
 }
 
 fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue, token: &str) -> Result<T, SchemaError> {
