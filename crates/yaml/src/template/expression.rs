@@ -119,7 +119,8 @@ fn object(entries: &[Entry], diagnostics: &mut Diagnostics) -> Form {
     Form::Object(entries.iter().map(read).collect())
 }
 
-fn text(text: &Arc<str>, span: Span, diagnostics: &mut Diagnostics) -> Form {
+/// Reads a text, in which values may be looked up.
+pub(super) fn text(text: &Arc<str>, span: Span, diagnostics: &mut Diagnostics) -> Form {
     if !text.contains('$') {
         return Form::String(Arc::clone(text));
     }

@@ -363,10 +363,15 @@ fn asset_archive(node: &Node, diagnostics: &mut Diagnostics) -> Option<Function>
     };
     let mut members = Vec::new();
     for entry in entries {
+        let Form::String(name) = expression::text(&entry.key.value, entry.key.span, diagnostics) else {
+            let problem = "keys in fn::assetArchive arguments must be string literals";
+            diagnostics.error(entry.key.span, problem);
+            continue;
+        };
         let value = expression::read(&entry.value, diagnostics);
         match &value.form {
             Form::Call(function) if function.makes_asset() => {
-                members.push((Arc::clone(&entry.key.value), value));
+                members.push((name, value));
             }
             _ => {
                 let what = value.describe();

@@ -86,6 +86,10 @@ fn functions_refuse_what_makes_no_sense() {
         ("{ 'fn::singleOrNone': [1, 2] }", "expected a list of 0 or 1 elements, got 2"),
         ("{ 'fn::pulumiResourceName': x }", "requires a resource, got a string"),
         ("{ 'fn::assetArchive': { a: text } }", "value must be an asset or an archive, not a string"),
+        (
+            "{ 'fn::assetArchive': { '${a}': { 'fn::stringAsset': x } } }",
+            "keys in fn::assetArchive arguments must be string literals",
+        ),
         ("{ 'fn::fileAsset': 5 }", "must be a string, got a number"),
         ("{ 'fn::invoke': { arguments: {} } }", "missing function name"),
         ("{ 'fn::invoke': { function: shelf:ecko } }", "unable to find function \"shelf:ecko\""),
@@ -116,6 +120,7 @@ fn assets_and_archives() {
           one: { 'fn::fileAsset': ./one.txt }
           folder: { 'fn::fileArchive': ./folder }
           text: { 'fn::stringAsset': '${pulumi.stack}' }
+          $${not}: { 'fn::stringAsset': '' }
   b: { type: shelf:Thing, properties: { file: { 'fn::fileAsset': one.txt }, archive: { 'fn::fileArchive': folder } } }
 ",
     );
@@ -125,6 +130,7 @@ fn assets_and_archives() {
     let file = stack.input("a", "file").to_string();
     assert!(file.contains("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"), "{file}");
     let archive = stack.input("a", "archive").to_string();
+    assert!(archive.contains("\"${not}\""), "{archive}");
     assert!(
         archive.contains("one.txt") && archive.contains("folder") && archive.contains("dev"),
         "{archive}"
