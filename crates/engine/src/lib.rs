@@ -28,5 +28,6 @@ pub use generate::diff::object_diff;
 pub use lifecycle::run;
 pub use op::Op;
 pub use plan::{GoalPlan, MoreOfGoal, Plan, PlanDiff, PlanError, ResourcePlan};
+pub use registry::package_of as provider_package;
 pub use snapshot_policies::analyze_snapshot;
 pub use vault::SecretText;

@@ -321,7 +321,7 @@ pub(crate) fn package_of_type(type_token: &str) -> &str {
 }
 
 /// Which plugin a provider's inputs ask for.
-pub(crate) fn package_of(urn: &Urn, inputs: &PropertyMap) -> Result<PackageDescriptor, CheckFailure> {
+pub fn package_of(urn: &Urn, inputs: &PropertyMap) -> Result<PackageDescriptor, CheckFailure> {
     let failure = |property: &str, reason: &str| CheckFailure {
         property: property.to_owned(),
         reason: reason.to_owned(),

@@ -124,8 +124,17 @@ impl Hosting {
         project: Option<&Project>,
         ecosystem: &str,
     ) -> Outcome<Self> {
+        Self::heard_by(context, project, ecosystem, Arc::new(Told)).await
+    }
+
+    /// The same, where somebody else hears of what they say.
+    pub(super) async fn heard_by(
+        context: &Context,
+        project: Option<&Project>,
+        ecosystem: &str,
+        events: Arc<dyn EventSink>,
+    ) -> Outcome<Self> {
         let runtime = project.and_then(|project| project.runtime.clone()).unwrap_or_default();
-        let events: Arc<dyn EventSink> = Arc::new(Told);
         let cancellation = Cancellation::default();
         let setting = Setting {
             project,
@@ -171,6 +180,11 @@ impl Hosting {
     /// Where plugins reach us.
     pub(in crate::commands) fn endpoint(&self) -> &Endpoint {
         self.server.endpoint()
+    }
+
+    /// The schema of a package.
+    pub(super) async fn schema(&self, package: &PackageDescriptor) -> Result<String, ProviderError> {
+        drystone_plugins::loader::schema(self.hosted.as_ref(), package).await
     }
 
     /// What starts policy packs.

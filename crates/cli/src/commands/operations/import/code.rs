@@ -1,214 +1,201 @@
 //! The code that a program needs for what was taken over, in its language.
 //!
-//! It is made from the state alone. What a package's schema would tell besides, such as the modules that it renames, is
-//! taken to be as packages usually have it.
+//! The state says what there is ([`Program::of`]) and the schemas of packages what programs call it ([`Schemas`]): which
+//! inputs a resource has and of what types (`shape`), and where its class is (`place`). Resources refer to each other
+//! where one has what another is known by (`link`). What comes of that is written by one file for each language.
 
+mod declare;
+mod expression;
+mod link;
+mod literal;
+mod names;
+mod place;
 mod python;
+mod schemas;
+mod shape;
 mod typescript;
 mod yaml;
 
-use crate::context::secrets_failure;
-use crate::report::{ExitCode, Failure, Outcome};
-use drystone_dialects::pulumi::properties::decode_properties;
-use drystone_engine::{PropertyMap, SecretText};
-use drystone_model::{
-    Archive, ArchiveSource, Asset, AssetSource, ProviderReference, Resource, SECRET_MASK, Secret, Snapshot,
-    Urn, Value,
-};
-use drystone_secrets::{Manager, Reuse, Sealer};
-use std::collections::BTreeMap;
+pub(super) use declare::Taken;
+pub(super) use schemas::Schemas;
+
+use self::expression::Expression;
+use drystone_engine::PackageDescriptor;
+use drystone_model::Urn;
+use drystone_plugins::schema::Package;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// What the program has to say.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    /// The resources, each behind what it needs.
+    declarations: Vec<Declaration>,
+    /// What the program has already and the code refers to, by the program's own names.
+    elsewhere: BTreeMap<Urn, String>,
+    /// What the reader is told of all of it.
+    remarks: Vec<String>,
+}
 
 /// One resource of the program.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Declaration {
-    /// What the program calls it.
-    variable: String,
+#[derive(Debug, Clone)]
+struct Declaration {
+    urn: Urn,
+    /// What the list calls it.
+    called: String,
+    form: Form,
     type_token: String,
+    /// What the stack calls it.
     name: String,
-    inputs: PropertyMap,
-    /// What the program calls its parent and its provider, where they are not the usual ones.
-    parent: Option<String>,
-    provider: Option<String>,
-    protect: bool,
+    inputs: Vec<(String, Expression)>,
+    options: Options,
+    /// What the reader is told of it.
+    remarks: Vec<String>,
+    /// The schema of its package, where it has its type.
+    schema: Option<Arc<Package>>,
 }
 
-impl Declaration {
+/// What is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Something of a provider, or a provider.
+    Resource,
+    /// A component that is only a name.
+    Component,
+}
+
+/// How a resource is treated.
+#[derive(Debug, Clone, Default)]
+struct Options {
+    parent: Option<Urn>,
+    provider: Option<Urn>,
+    depends_on: Vec<Urn>,
+    protect: bool,
+    retain_on_delete: bool,
+    ignore_changes: Vec<String>,
+    deleted_with: Option<Urn>,
+    replace_with: Vec<Urn>,
+    version: String,
+    download_url: String,
+}
+
+impl Options {
+    /// The resources that they refer to.
+    fn resources(&self) -> impl Iterator<Item = &Urn> {
+        let single = [&self.parent, &self.provider, &self.deleted_with].into_iter().flatten();
+        single.chain(&self.depends_on).chain(&self.replace_with)
+    }
+}
+
+/// A value of an option, apart from the language that writes it.
+enum Setting<'a> {
+    Resource(&'a Urn),
+    Resources(&'a [Urn]),
+    True,
+    Text(&'a str),
+    Texts(&'a [String]),
+}
+
+impl Options {
+    /// The options that there are, by the names that most languages have for them.
+    fn settings(&self) -> Vec<(&'static str, Setting<'_>)> {
+        let mut settings = Vec::new();
+        settings.extend(self.parent.as_ref().map(|urn| ("parent", Setting::Resource(urn))));
+        settings.extend(self.provider.as_ref().map(|urn| ("provider", Setting::Resource(urn))));
+        if !self.depends_on.is_empty() {
+            settings.push(("dependsOn", Setting::Resources(&self.depends_on)));
+        }
+        if self.protect {
+            settings.push(("protect", Setting::True));
+        }
+        if self.retain_on_delete {
+            settings.push(("retainOnDelete", Setting::True));
+        }
+        if !self.ignore_changes.is_empty() {
+            settings.push(("ignoreChanges", Setting::Texts(&self.ignore_changes)));
+        }
+        settings.extend(self.deleted_with.as_ref().map(|urn| ("deletedWith", Setting::Resource(urn))));
+        if !self.replace_with.is_empty() {
+            settings.push(("replaceWith", Setting::Resources(&self.replace_with)));
+        }
+        if !self.version.is_empty() {
+            settings.push(("version", Setting::Text(&self.version)));
+        }
+        if !self.download_url.is_empty() {
+            settings.push(("pluginDownloadURL", Setting::Text(&self.download_url)));
+        }
+        settings
+    }
+}
+
+/// What was said of a resource when it was taken over, beyond what the state keeps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Said {
+    /// What the list calls it.
+    pub(super) name: String,
+    /// The plugin that the list asks for.
+    pub(super) package: PackageDescriptor,
+}
+
+/// Whether it is known how programs of a runtime are written.
+pub(super) fn is_written(runtime: &str) -> bool {
+    matches!(runtime, "nodejs" | "python" | "yaml")
+}
+
+impl Program {
+    /// Whether there is nothing to say.
+    pub(super) fn is_empty(&self) -> bool {
+        self.declarations.is_empty()
+    }
+
     /// Whether a secret of it cannot be read.
     pub(super) fn hides_secrets(&self) -> bool {
-        self.inputs.values().any(hides)
+        self.declarations.iter().any(|declared| declared.inputs.iter().any(|(_, input)| input.hides()))
     }
 
-    /// The package, the modules and the type, as languages nest them: `aws:ec2/vpc:Vpc` is `aws`, `ec2`, `Vpc`.
-    fn path(&self) -> (String, Vec<String>, String) {
-        let mut parts = self.type_token.splitn(3, ':');
-        let (package, module, kind) = (
-            parts.next().unwrap_or_default(),
-            parts.next().unwrap_or_default(),
-            parts.next().unwrap_or_default(),
-        );
-        if (package, module) == ("pulumi", "providers") {
-            return (kind.to_owned(), Vec::new(), "Provider".to_owned());
+    /// The code in the language of a runtime; nothing where it is not known how that is written.
+    pub(super) fn write(&self, runtime: &str) -> Option<String> {
+        match runtime {
+            "nodejs" => Some(typescript::write(self)),
+            "python" => Some(python::write(self)),
+            "yaml" => Some(yaml::write(self)),
+            _ => None,
         }
-        let mut modules: Vec<String> = module.split('/').map(str::to_owned).collect();
-        // Many packages have a module for each type, which programs do not see.
-        if modules.len() > 1 && modules.last().is_some_and(|last| last.eq_ignore_ascii_case(kind)) {
-            modules.pop();
+    }
+
+    /// The variable of each resource: of those that the program has, and of those that are declared, which get names of
+    /// their own beside those that are `taken`.
+    fn variables(
+        &self,
+        of_elsewhere: impl Fn(&str) -> String,
+        of_declared: impl Fn(&str) -> String,
+        taken: &mut HashSet<String>,
+    ) -> HashMap<&Urn, String> {
+        let elsewhere = self.elsewhere.iter().map(|(urn, name)| (urn, of_elsewhere(name)));
+        let mut variables: HashMap<&Urn, String> = elsewhere.collect();
+        let mut unique = |declared: &Declaration| names::unique(&of_declared(&declared.called), taken);
+        variables.extend(self.declarations.iter().map(|declared| (&declared.urn, unique(declared))));
+        variables
+    }
+
+    /// The packages that are used, each once, by name.
+    fn packages(&self) -> BTreeMap<&str, Option<&Package>> {
+        let mut packages: BTreeMap<&str, Option<&Package>> = BTreeMap::new();
+        let resources = self.declarations.iter().filter(|declared| declared.form == Form::Resource);
+        for declared in resources {
+            let known = packages.entry(place::package_of(&declared.type_token)).or_default();
+            *known = known.or(declared.schema.as_deref());
         }
-        modules.retain(|module| !module.is_empty() && module != "index");
-        (package.to_owned(), modules, kind.to_owned())
+        packages
     }
-}
 
-fn hides(value: &Value) -> bool {
-    match value {
-        Value::Secret(Secret::Sealed(_)) => true,
-        Value::Secret(Secret::Open(inner)) => hides(inner),
-        Value::Array(items) => items.iter().any(hides),
-        Value::Object(members) => members.values().any(hides),
-        _ => false,
-    }
-}
-
-/// A secret as code has it: its value where it is open.
-fn secret_inside(secret: &Secret) -> Value {
-    match secret {
-        Secret::Open(value) => (**value).clone(),
-        Secret::Sealed(_) => Value::String(SECRET_MASK.to_owned()),
-    }
-}
-
-/// What the program has to declare for these resources. Components are code already. Secrets are opened by `secrets`.
-pub(super) fn declarations(
-    snapshot: &Snapshot,
-    urns: &[Urn],
-    names: &BTreeMap<Urn, String>,
-    secrets: Option<&Manager>,
-) -> Outcome<Vec<Declaration>> {
-    let sealer = secrets.map(|manager| Sealer::new(manager, Reuse::On));
-    let sealer = sealer.transpose().map_err(|error| Failure::new(ExitCode::Internal, error))?;
-    let mut declared = Vec::new();
-    for urn in urns {
-        let live = |resource: &&Resource| !resource.delete && resource.urn == *urn && resource.custom;
-        let Some(resource) = snapshot.resources.iter().find(live) else { continue };
-        let mut inputs = decode_properties(&resource.inputs)
-            .map_err(|error| Failure::new(ExitCode::Internal, format!("the state of {urn}: {error}")))?;
-        inputs.retain(|key, _| !key.starts_with("__") && key != "version");
-        if let Some(sealer) = &sealer {
-            let mut places: Vec<(&str, &mut Value)> =
-                inputs.iter_mut().map(|(key, value)| (key.as_str(), value)).collect();
-            sealer.open_values(&SecretText, &mut places).map_err(secrets_failure)?;
-        }
-        let provider = ProviderReference::parse(&resource.provider).map(|reference| reference.urn);
-        declared.push(Declaration {
-            variable: names.get(urn).cloned().unwrap_or_else(|| urn.name().to_owned()),
-            type_token: resource.type_token.clone(),
-            name: urn.name().to_owned(),
-            inputs,
-            parent: names.get(&resource.parent).cloned(),
-            provider: provider.and_then(|urn| names.get(&urn).cloned()),
-            protect: resource.protect,
+    /// Everything that the reader is told before the code: what it refers to and does not declare, and the rest.
+    fn preface(&self, variables: &HashMap<&Urn, String>) -> Vec<String> {
+        let elsewhere = self.elsewhere.keys().map(|urn| {
+            format!("`{}` is what your program has as {urn}.", variables.get(urn).map_or("", String::as_str))
         });
+        elsewhere.chain(self.remarks.iter().cloned()).map(|text| literal::remark(&text)).collect()
     }
-    Ok(declared)
-}
-
-/// The code in the language of a runtime; nothing where it is not known how that is written.
-pub(super) fn write(runtime: Option<&str>, declared: &[Declaration]) -> Option<String> {
-    match runtime? {
-        "nodejs" => Some(typescript::write(declared)),
-        "python" => Some(python::write(declared)),
-        "yaml" => Some(yaml::write(declared)),
-        _ => None,
-    }
-}
-
-/// A name with everything that identifiers cannot have made an underscore.
-fn identifier(name: &str, reserved: &[&str]) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
-    let mut text: String = name.chars().map(plain).collect();
-    if text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() {
-        text.insert(0, '_');
-    }
-    if reserved.contains(&text.as_str()) {
-        text.push('_');
-    }
-    text
-}
-
-/// A text in double quotes, as all these languages read it.
-fn quoted(text: &str) -> String {
-    serde_json::Value::String(text.to_owned()).to_string()
-}
-
-/// How a language writes values.
-struct Grammar {
-    nothing: &'static str,
-    truths: [&'static str; 2],
-    /// Whether the keys of named values may stand without quotes.
-    bare_keys: bool,
-    /// What makes a secret, and what stands before the name of an asset's class.
-    secret: &'static str,
-    asset: &'static str,
-}
-
-impl Grammar {
-    /// A value, its lines indented so often.
-    fn value(&self, value: &Value, depth: usize) -> String {
-        let asset = |class: &str, argument: String| format!("{}{class}({argument})", self.asset);
-        match value {
-            Value::Null | Value::Computed(_) => self.nothing.to_owned(),
-            Value::Bool(flag) => self.truths[usize::from(*flag)].to_owned(),
-            Value::Number(number) => number.to_string(),
-            Value::String(text) => quoted(text),
-            Value::Bytes(bytes) => quoted(&String::from_utf8_lossy(bytes)),
-            Value::Array(items) => {
-                block(items.iter().map(|item| self.value(item, depth + 1)), depth, ['[', ']'])
-            }
-            Value::Object(members) => {
-                let member = |(key, member): (&String, &Value)| {
-                    let bare = self.bare_keys && identifier(key, &[]) == *key;
-                    let key = if bare { key.clone() } else { quoted(key) };
-                    format!("{key}: {}", self.value(member, depth + 1))
-                };
-                block(members.iter().map(member), depth, ['{', '}'])
-            }
-            Value::Secret(secret) => {
-                format!("{}({})", self.secret, self.value(&secret_inside(secret), depth))
-            }
-            Value::Output(output) => self.value(output.value.as_ref().unwrap_or(&Value::Null), depth),
-            Value::ResourceReference(reference) => quoted(reference.urn.as_str()),
-            Value::Asset(Asset { source, .. }) => match source {
-                AssetSource::Text(text) => asset("StringAsset", quoted(text)),
-                AssetSource::Path(path) => asset("FileAsset", quoted(path)),
-                AssetSource::Uri(uri) => asset("RemoteAsset", quoted(uri)),
-            },
-            Value::Archive(Archive { source, .. }) => match source {
-                ArchiveSource::Path(path) => asset("FileArchive", quoted(path)),
-                ArchiveSource::Uri(uri) => asset("RemoteArchive", quoted(uri)),
-                ArchiveSource::Assets(assets) => {
-                    asset("AssetArchive", self.value(&Value::Object(assets.clone()), depth))
-                }
-            },
-        }
-    }
-}
-
-/// Items on lines of their own.
-fn block(items: impl ExactSizeIterator<Item = String>, depth: usize, [open, close]: [char; 2]) -> String {
-    if items.len() == 0 {
-        return format!("{open}{close}");
-    }
-    let pad = "    ".repeat(depth);
-    let lines: String = items.map(|item| format!("{pad}    {item},\n")).collect();
-    format!("{open}\n{lines}{pad}{close}")
-}
-
-/// The packages that are used, each once, in order.
-fn packages(declared: &[Declaration]) -> Vec<String> {
-    let mut packages: Vec<String> = declared.iter().map(|declaration| declaration.path().0).collect();
-    packages.sort();
-    packages.dedup();
-    packages
 }
 
 #[cfg(test)]

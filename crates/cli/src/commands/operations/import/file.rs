@@ -1,5 +1,6 @@
 //! The file that lists what is taken over, in the stock CLI's form.
 
+use super::code::Said;
 use crate::report::{Failure, Outcome};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use drystone_dialects::pulumi::properties::decode;
@@ -88,13 +89,32 @@ pub(crate) struct ListedExtension {
 pub(super) struct Resolved {
     pub(super) imports: Vec<Import>,
     /// What the code calls each resource.
-    pub(super) names: BTreeMap<Urn, String>,
+    names: BTreeMap<Urn, String>,
     urns: Vec<Urn>,
 }
 
 impl Resolved {
-    pub(super) fn urns(&self) -> Vec<Urn> {
-        self.urns.clone()
+    /// What is taken over, in the order of the list, with what the list says of it.
+    pub(super) fn said(&self) -> Vec<(Urn, Said)> {
+        let said = |(urn, import): (&Urn, &Import)| {
+            let name = self.names.get(urn).cloned().unwrap_or_default();
+            (urn.clone(), Said { name, package: import.package.clone() })
+        };
+        self.urns.iter().zip(&self.imports).map(said).collect()
+    }
+
+    /// What the list calls things that it does not list.
+    pub(super) fn elsewhere(&self) -> BTreeMap<Urn, String> {
+        let listed: HashSet<&Urn> = self.urns.iter().collect();
+        let others = self.names.iter().filter(|(urn, _)| !listed.contains(urn));
+        others.map(|(urn, name)| (urn.clone(), name.clone())).collect()
+    }
+
+    /// What the list says of a provider that it names and does not list.
+    pub(super) fn said_of_provider(&self, provider: &Urn) -> Said {
+        let using = self.imports.iter().find(|import| import.provider == *provider);
+        let package = using.map(|import| import.package.clone()).unwrap_or_default();
+        Said { name: self.names.get(provider).cloned().unwrap_or_default(), package }
     }
 }
 

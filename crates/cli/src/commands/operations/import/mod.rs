@@ -7,6 +7,7 @@ mod listing;
 
 pub(super) use listing::{Heard, Listing};
 
+use self::code::{Program, Schemas, Taken};
 use self::converter::Converting;
 use self::file::ImportFile;
 use super::flags::{ApprovalFlags, CommonFlags, DisplayFlags, RunFlags, switch};
@@ -18,9 +19,10 @@ use crate::report::{Failure, Outcome};
 use crate::terminal;
 use clap::Args;
 use drystone_engine::{Import, Options};
-use drystone_model::Urn;
+use drystone_model::is_provider_type;
 use drystone_stores::At;
-use std::collections::BTreeMap;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Take over resources that exist.
@@ -90,6 +92,8 @@ pub(super) struct Importing {
     file: ImportFile,
     protect: bool,
     code: Option<Code>,
+    /// When the import began: what is newer was made by it.
+    began: Timestamp,
 }
 
 /// Where code goes.
@@ -155,8 +159,12 @@ impl ImportArgs {
                 None
             }
         };
-        let importing =
-            Importing { file, protect: switch(self.protect.as_deref(), "--protect", true)?, code };
+        let importing = Importing {
+            file,
+            protect: switch(self.protect.as_deref(), "--protect", true)?,
+            code,
+            began: Timestamp::now(),
+        };
         let approval = ApprovalFlags { yes: self.yes, skip_preview: self.skip_preview };
         let common = CommonFlags::of(self.config_file, self.display, self.run);
         let options = common.options(context)?;
@@ -210,6 +218,33 @@ impl Importing {
         self.file.resolve(subject.stack.name(), &subject.project.name, self.protect)
     }
 
+    /// What the program has to say for what was taken over, and for the providers that were made for that.
+    async fn program(
+        &self,
+        context: &Context,
+        subject: &Subject,
+        options: &Options,
+        runtime: &str,
+    ) -> Outcome<Program> {
+        let resolved = self.resolved(subject)?;
+        let recorded = subject.backend.store().snapshot(&subject.stack, At::Current).await?;
+        let (mut said, mut elsewhere) = (resolved.said(), resolved.elsewhere());
+        for resource in &recorded.snapshot.resources {
+            let created = resource.created.as_deref().and_then(|moment| moment.parse::<Timestamp>().ok());
+            let is_made = created.is_some_and(|created| created >= self.began);
+            if is_provider_type(&resource.type_token) && is_made && elsewhere.remove(&resource.urn).is_some()
+            {
+                said.push((resource.urn.clone(), resolved.said_of_provider(&resource.urn)));
+            }
+        }
+        let taken = Taken { snapshot: &recorded.snapshot, said: &said, elsewhere: &elsewhere };
+        // Nobody is asked for what is not written.
+        let packages = if code::is_written(runtime) { taken.packages() } else { BTreeSet::new() };
+        let schemas = Schemas::ask(context, subject, packages).await?;
+        let manager = options.show_secrets.then(|| context.snapshot_secrets(&subject.stack, &recorded));
+        Program::of(taken, &schemas, manager.as_ref())
+    }
+
     /// Writes the code that the program needs for what was taken over.
     pub(super) async fn write_code(
         &self,
@@ -218,16 +253,10 @@ impl Importing {
         options: &Options,
     ) -> Outcome {
         let Some(place) = &self.code else { return Ok(()) };
-        let resolved = self.resolved(subject)?;
-        let urns: Vec<Urn> = resolved.urns();
-        let recorded = subject.backend.store().snapshot(&subject.stack, At::Current).await?;
-        let manager = options.show_secrets.then(|| context.snapshot_secrets(&subject.stack, &recorded));
-        let names: BTreeMap<Urn, String> = resolved.names;
-        let declared = code::declarations(&recorded.snapshot, &urns, &names, manager.as_ref())?;
-        let runtime = subject.project.runtime.as_ref().map(|runtime| runtime.name.as_str());
-        let text = if declared.is_empty() { Some(String::new()) } else { code::write(runtime, &declared) };
+        let runtime = subject.project.runtime.as_ref().map_or("", |runtime| runtime.name.as_str());
+        let program = self.program(context, subject, options, runtime).await?;
+        let text = if program.is_empty() { Some(String::new()) } else { program.write(runtime) };
         let Some(text) = text else {
-            let runtime = runtime.unwrap_or_default();
             terminal::note(format!("There is no code to show for programs of the runtime `{runtime}`."));
             return write_to(place, "");
         };
@@ -247,7 +276,7 @@ impl Importing {
                 );
             }
         }
-        if declared.iter().any(code::Declaration::hides_secrets) {
+        if program.hides_secrets() {
             terminal::warning("secrets are shown as [secret] in the code; `--show-secrets` shows them");
         }
         write_to(place, &text)

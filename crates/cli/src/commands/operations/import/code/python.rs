@@ -1,76 +1,142 @@
-//! Declarations in Python.
+//! Programs in Python.
 
-use super::{Declaration, Grammar, identifier, packages, quoted};
+use super::expression::{Archive, Expression, Object, ObjectForm};
+use super::literal::{block, quoted, remark};
+use super::names::{python_argument, python_variable, snake_case};
+use super::place::{Import, Sdk, imports, qualified};
+use super::{Declaration, Form, Options, Program, Setting};
+use drystone_model::{AssetSource, SECRET_MASK, Urn};
+use drystone_plugins::schema::Package;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
-const RESERVED: [&str; 36] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-    "del", "elif", "else", "except", "exec", "finally", "for", "from", "global", "if", "import", "in", "is",
-    "lambda", "nonlocal", "not", "or", "pass", "print", "raise", "return", "try", "while", "with",
-];
-
-/// What is inside of values keeps its names: the SDK sends those that it does not know as they are.
-const GRAMMAR: Grammar = Grammar {
-    nothing: "None",
-    truths: ["False", "True"],
-    bare_keys: false,
-    secret: "pulumi.Output.secret",
-    asset: "pulumi.",
-};
-
-pub(super) fn write(declared: &[Declaration]) -> String {
+pub(super) fn write(program: &Program) -> String {
+    let mut taken: HashSet<String> = program.elsewhere.values().map(|name| python_variable(name)).collect();
+    taken.insert("pulumi".to_owned());
+    let imports = imports(Sdk::Python, program, &mut taken);
+    let variables = program.variables(python_variable, python_variable, &mut taken);
     let mut text = "import pulumi\n".to_owned();
-    for package in packages(declared) {
-        let module = package.replace('-', "_");
-        let _ = writeln!(text, "import pulumi_{module} as {}", identifier(&package, &RESERVED));
+    let mut paths: Vec<&Import> = imports.values().collect();
+    paths.sort_by(|one, other| one.path.cmp(&other.path));
+    for Import { path, alias } in paths {
+        let _ = writeln!(text, "import {path} as {alias}");
     }
-    for declaration in declared {
-        let (package, modules, kind) = declaration.path();
-        let mut path = vec![identifier(&package, &RESERVED)];
-        path.extend(modules.iter().map(|module| snake_case(module)));
-        path.push(kind);
-        let variable = snake_case(&declaration.variable);
-        let mut arguments = vec![quoted(&declaration.name)];
-        for (key, input) in declaration.inputs.iter().filter(|(_, input)| !input.is_null()) {
-            arguments.push(format!("{}={}", snake_case(key), GRAMMAR.value(input, 1)));
+    let preface = program.preface(&variables);
+    if !preface.is_empty() {
+        text.push('\n');
+    }
+    for line in preface {
+        let _ = writeln!(text, "# {line}");
+    }
+    for declared in &program.declarations {
+        text.push('\n');
+        for line in &declared.remarks {
+            let _ = writeln!(text, "# {}", remark(line));
         }
-        arguments.extend(options(declaration));
-        let _ = write!(text, "\n{variable} = {}({})\n", path.join("."), arguments.join(",\n    "));
+        let code = Code { imports: &imports, variables: &variables, schema: declared.schema.as_deref() };
+        let _ = writeln!(text, "{}", code.declaration(declared));
     }
     text
 }
 
-fn options(declaration: &Declaration) -> Option<String> {
-    let mut options = Vec::new();
-    if let Some(parent) = &declaration.parent {
-        options.push(format!("parent={}", snake_case(parent)));
-    }
-    if let Some(provider) = &declaration.provider {
-        options.push(format!("provider={}", snake_case(provider)));
-    }
-    if declaration.protect {
-        options.push("protect=True".to_owned());
-    }
-    (!options.is_empty()).then(|| format!("opts=pulumi.ResourceOptions({})", options.join(", ")))
+struct Code<'a> {
+    imports: &'a BTreeMap<&'a str, Import>,
+    variables: &'a HashMap<&'a Urn, String>,
+    /// The schema that objects are of.
+    schema: Option<&'a Package>,
 }
 
-/// `cidrBlock` as Python has it: `cidr_block`.
-fn snake_case(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    let mut text = String::new();
-    for (index, &letter) in letters.iter().enumerate() {
-        let before = index.checked_sub(1).map(|before| letters[before]);
-        let after = letters.get(index + 1).copied();
-        let starts_word = letter.is_ascii_uppercase()
-            && before.is_some_and(|before| {
-                before.is_ascii_lowercase()
-                    || before.is_ascii_digit()
-                    || (before.is_ascii_uppercase() && after.is_some_and(|after| after.is_ascii_lowercase()))
-            });
-        if starts_word {
-            text.push('_');
-        }
-        text.push(letter.to_ascii_lowercase());
+impl Code<'_> {
+    fn variable(&self, urn: &Urn) -> &str {
+        self.variables.get(urn).map_or("None", String::as_str)
     }
-    identifier(&text, &RESERVED)
+
+    fn declaration(&self, declared: &Declaration) -> String {
+        let variable = self.variable(&declared.urn);
+        let mut arguments = vec![quoted(&declared.name)];
+        let class = match declared.form {
+            Form::Component => {
+                arguments.insert(0, quoted(&declared.type_token));
+                "pulumi.ComponentResource".to_owned()
+            }
+            Form::Resource => {
+                let class = Sdk::Python.class(&declared.type_token, self.schema);
+                qualified(self.imports, &class)
+            }
+        };
+        let input = |(name, input): &(String, Expression)| {
+            format!("{}={}", python_argument(name), self.value(input, 1))
+        };
+        arguments.extend(declared.inputs.iter().map(input));
+        arguments.extend(self.options(&declared.options));
+        format!("{variable} = {class}({})", arguments.join(",\n    "))
+    }
+
+    fn options(&self, options: &Options) -> Option<String> {
+        let setting = |(name, setting): (&str, Setting<'_>)| {
+            let value = match setting {
+                Setting::Resource(urn) => self.variable(urn).to_owned(),
+                Setting::Resources(urns) => {
+                    let variables: Vec<&str> = urns.iter().map(|urn| self.variable(urn)).collect();
+                    format!("[{}]", variables.join(", "))
+                }
+                Setting::True => "True".to_owned(),
+                Setting::Text(text) => quoted(text),
+                Setting::Texts(texts) => {
+                    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+                    format!("[{}]", texts.join(", "))
+                }
+            };
+            format!("{}={value}", snake_case(name))
+        };
+        let settings: Vec<String> = options.settings().into_iter().map(setting).collect();
+        (!settings.is_empty()).then(|| format!("opts=pulumi.ResourceOptions({})", settings.join(", ")))
+    }
+
+    fn value(&self, value: &Expression, depth: usize) -> String {
+        let asset = |class: &str, argument: &str| format!("pulumi.{class}({argument})");
+        match value {
+            Expression::Nothing => "None".to_owned(),
+            Expression::Bool(true) => "True".to_owned(),
+            Expression::Bool(false) => "False".to_owned(),
+            Expression::Number(number) => number.to_string(),
+            Expression::Text(text) | Expression::Word(text) => quoted(text),
+            Expression::List(items) => {
+                block(items.iter().map(|item| self.value(item, depth + 1)), depth, ["[", "]"])
+            }
+            Expression::Map(members) => self.map(members, depth),
+            Expression::Object(object) => self.object(object, depth),
+            Expression::Secret(inner) => format!("pulumi.Output.secret({})", self.value(inner, depth)),
+            Expression::Hidden => format!("pulumi.Output.secret({})", quoted(SECRET_MASK)),
+            Expression::Asset(AssetSource::Text(text)) => asset("StringAsset", &quoted(text)),
+            Expression::Asset(AssetSource::Path(path)) => asset("FileAsset", &quoted(path)),
+            Expression::Asset(AssetSource::Uri(uri)) => asset("RemoteAsset", &quoted(uri)),
+            Expression::Archive(Archive::Assets(assets)) => asset("AssetArchive", &self.map(assets, depth)),
+            Expression::Archive(Archive::Path(path)) => asset("FileArchive", &quoted(path)),
+            Expression::Archive(Archive::Uri(uri)) => asset("RemoteArchive", &quoted(uri)),
+            Expression::Property(urn, property) => format!("{}.{}", self.variable(urn), snake_case(property)),
+            Expression::Resource(urn) => self.variable(urn).to_owned(),
+        }
+    }
+
+    fn map(&self, members: &[(String, Expression)], depth: usize) -> String {
+        let member = |(name, member): &(String, Expression)| {
+            format!("{}: {}", quoted(name), self.value(member, depth + 1))
+        };
+        block(members.iter().map(member), depth, ["{", "}"])
+    }
+
+    /// An object of a schema: its names are Python's. A dictionary says nothing of which object it is.
+    fn object(&self, object: &Object, depth: usize) -> String {
+        let member = |(name, member): &(String, Expression), between: &str, quote: &str| {
+            format!("{quote}{}{quote}{between}{}", snake_case(name), self.value(member, depth + 1))
+        };
+        let members = object.members.iter();
+        if object.form == ObjectForm::Dictionary || object.token.is_empty() {
+            return block(members.map(|given| member(given, ": ", "\"")), depth, ["{", "}"]);
+        }
+        let class = Sdk::Python.class(&object.token, self.schema);
+        let open = format!("{}Args(", qualified(self.imports, &class));
+        block(members.map(|given| member(given, "=", "")), depth, [&open, ")"])
+    }
 }

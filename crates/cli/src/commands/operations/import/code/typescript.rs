@@ -1,94 +1,137 @@
-//! Declarations in TypeScript.
+//! Programs in TypeScript.
 
-use super::{Declaration, Grammar, identifier, packages, quoted};
-use drystone_model::Value;
+use super::expression::{Archive, Expression};
+use super::literal::{block, quoted, remark};
+use super::names::{identifier, typescript_variable};
+use super::place::{Import, Sdk, imports, qualified};
+use super::{Declaration, Form, Options, Program, Setting};
+use drystone_model::{AssetSource, SECRET_MASK, Urn};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
-const RESERVED: [&str; 40] = [
-    "await",
-    "break",
-    "case",
-    "catch",
-    "class",
-    "const",
-    "continue",
-    "debugger",
-    "default",
-    "delete",
-    "do",
-    "else",
-    "enum",
-    "export",
-    "extends",
-    "false",
-    "finally",
-    "for",
-    "function",
-    "if",
-    "implements",
-    "import",
-    "in",
-    "instanceof",
-    "interface",
-    "let",
-    "new",
-    "null",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "return",
-    "static",
-    "super",
-    "switch",
-    "this",
-    "throw",
-    "true",
-    "typeof",
-];
-
-const GRAMMAR: Grammar = Grammar {
-    nothing: "undefined",
-    truths: ["false", "true"],
-    bare_keys: true,
-    secret: "pulumi.secret",
-    asset: "new pulumi.asset.",
-};
-
-pub(super) fn write(declared: &[Declaration]) -> String {
-    let mut text = "import * as pulumi from \"@pulumi/pulumi\";\n".to_owned();
-    for package in packages(declared) {
-        let _ = writeln!(text, "import * as {} from \"@pulumi/{package}\";", identifier(&package, &RESERVED));
+pub(super) fn write(program: &Program) -> String {
+    let mut taken: HashSet<String> =
+        program.elsewhere.values().map(|name| typescript_variable(name)).collect();
+    taken.insert("pulumi".to_owned());
+    let imports = imports(Sdk::Node, program, &mut taken);
+    let variables = program.variables(typescript_variable, typescript_variable, &mut taken);
+    let mut text = String::new();
+    let mut paths: Vec<&Import> = imports.values().collect();
+    paths.sort_by(|one, other| one.path.cmp(&other.path));
+    text.push_str("import * as pulumi from \"@pulumi/pulumi\";\n");
+    for Import { path, alias } in paths {
+        let _ = writeln!(text, "import * as {alias} from {};", quoted(path));
     }
-    for declaration in declared {
-        let (package, modules, kind) = declaration.path();
-        let mut path = vec![identifier(&package, &RESERVED)];
-        path.extend(modules.iter().map(|module| identifier(module, &[])));
-        path.push(kind);
-        let variable = identifier(&declaration.variable, &RESERVED);
-        let inputs = GRAMMAR.value(&Value::Object(declaration.inputs.clone()), 0);
-        let name = quoted(&declaration.name);
-        let _ = write!(text, "\nconst {variable} = new {}({name}, {inputs}", path.join("."));
-        text.push_str(&options(declaration));
-        text.push_str(");\n");
+    let preface = program.preface(&variables);
+    if !preface.is_empty() {
+        text.push('\n');
+    }
+    for line in preface {
+        let _ = writeln!(text, "// {line}");
+    }
+    let code = Code { imports, variables };
+    for declared in &program.declarations {
+        text.push('\n');
+        for line in &declared.remarks {
+            let _ = writeln!(text, "// {}", remark(line));
+        }
+        let _ = writeln!(text, "{}", code.declaration(declared));
     }
     text
 }
 
-fn options(declaration: &Declaration) -> String {
-    let mut options = Vec::new();
-    if let Some(parent) = &declaration.parent {
-        options.push(format!("parent: {}", identifier(parent, &RESERVED)));
+struct Code<'a> {
+    imports: BTreeMap<&'a str, Import>,
+    variables: HashMap<&'a Urn, String>,
+}
+
+impl Code<'_> {
+    fn variable(&self, urn: &Urn) -> &str {
+        self.variables.get(urn).map_or("undefined", String::as_str)
     }
-    if let Some(provider) = &declaration.provider {
-        options.push(format!("provider: {}", identifier(provider, &RESERVED)));
+
+    fn declaration(&self, declared: &Declaration) -> String {
+        let variable = self.variable(&declared.urn);
+        let name = quoted(&declared.name);
+        let options = self.options(&declared.options);
+        if declared.form == Form::Component {
+            let token = quoted(&declared.type_token);
+            return format!(
+                "const {variable} = new pulumi.ComponentResource({token}, {name}, {{}}{options});"
+            );
+        }
+        let class = Sdk::Node.class(&declared.type_token, declared.schema.as_deref());
+        let class = qualified(&self.imports, &class);
+        let inputs = self.members(&declared.inputs, 0);
+        format!("const {variable} = new {class}({name}, {inputs}{options});")
     }
-    if declaration.protect {
-        options.push("protect: true".to_owned());
+
+    fn options(&self, options: &Options) -> String {
+        let settings = options.settings();
+        if settings.is_empty() {
+            return String::new();
+        }
+        let resources = |urns: &[Urn]| {
+            let variables: Vec<&str> = urns.iter().map(|urn| self.variable(urn)).collect();
+            format!("[{}]", variables.join(", "))
+        };
+        let setting = |(name, setting): (&str, Setting<'_>)| {
+            let value = match setting {
+                Setting::Resource(urn) => self.variable(urn).to_owned(),
+                Setting::Resources(urns) => resources(urns),
+                Setting::True => "true".to_owned(),
+                Setting::Text(text) => quoted(text),
+                Setting::Texts(texts) => {
+                    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+                    format!("[{}]", texts.join(", "))
+                }
+            };
+            format!("{name}: {value}")
+        };
+        format!(", {}", block(settings.into_iter().map(setting), 0, ["{", "}"]))
     }
-    if options.is_empty() {
-        return String::new();
+
+    fn members(&self, members: &[(String, Expression)], depth: usize) -> String {
+        let member = |(name, member): &(String, Expression)| {
+            format!("{}: {}", key(name), self.value(member, depth + 1))
+        };
+        block(members.iter().map(member), depth, ["{", "}"])
     }
-    let lines: String = options.iter().map(|option| format!("    {option},\n")).collect();
-    format!(", {{\n{lines}}}")
+
+    fn value(&self, value: &Expression, depth: usize) -> String {
+        let asset = |class: &str, argument: &str| format!("new pulumi.asset.{class}({argument})");
+        match value {
+            // What is not there is `undefined` in types, and left out.
+            Expression::Nothing => "null as any".to_owned(),
+            Expression::Bool(flag) => flag.to_string(),
+            Expression::Number(number) => number.to_string(),
+            Expression::Text(text) | Expression::Word(text) => quoted(text),
+            Expression::List(items) => {
+                block(items.iter().map(|item| self.value(item, depth + 1)), depth, ["[", "]"])
+            }
+            Expression::Map(members) => self.members(members, depth),
+            Expression::Object(object) => self.members(&object.members, depth),
+            Expression::Secret(inner) => format!("pulumi.secret({})", self.value(inner, depth)),
+            Expression::Hidden => format!("pulumi.secret({})", quoted(SECRET_MASK)),
+            Expression::Asset(AssetSource::Text(text)) => asset("StringAsset", &quoted(text)),
+            Expression::Asset(AssetSource::Path(path)) => asset("FileAsset", &quoted(path)),
+            Expression::Asset(AssetSource::Uri(uri)) => asset("RemoteAsset", &quoted(uri)),
+            Expression::Archive(Archive::Assets(assets)) => {
+                asset("AssetArchive", &self.members(assets, depth))
+            }
+            Expression::Archive(Archive::Path(path)) => asset("FileArchive", &quoted(path)),
+            Expression::Archive(Archive::Uri(uri)) => asset("RemoteArchive", &quoted(uri)),
+            Expression::Property(urn, property) => format!("{}.{property}", self.variable(urn)),
+            Expression::Resource(urn) => self.variable(urn).to_owned(),
+        }
+    }
+}
+
+/// The name of a member. One name is that of what an object inherits from, unless it is computed.
+fn key(name: &str) -> String {
+    match name {
+        "__proto__" => "[\"__proto__\"]".to_owned(),
+        name if identifier(name) == name => name.to_owned(),
+        name => quoted(name),
+    }
 }
