@@ -1,9 +1,9 @@
 //! How the bench provider misbehaves, as the environment says.
 //!
-//! `BENCH_FAULT` is `<call> <name> <kind>`: the call at which it happens (`handshake`, `configure`, `check`, `diff`,
-//! `create`, `read`, `update`, `delete`, `cancel`), the resource (`*` for every one), and what happens. `BENCH_START`
-//! spoils the start of the plugin. `BENCH_MARK` names a file that is made when a call is about to go wrong, so that a
-//! test knows when to interfere.
+//! `BENCH_FAULT` is `<call> <name> <kind>`: the call at which it happens (`handshake`, `schema`, `configure`, `check`,
+//! `diff`, `create`, `read`, `update`, `delete`, `cancel`), the resource (`*` for every one), and what happens.
+//! `BENCH_START` spoils the start of the plugin. `BENCH_MARK` names a file that is made when a call is about to go wrong,
+//! so that a test knows when to interfere.
 
 use drystone_plugins::wire::Struct;
 use prost::Message;

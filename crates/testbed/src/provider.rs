@@ -79,6 +79,7 @@ impl ResourceProvider for Bench {
     }
 
     async fn get_schema(&self, _: Request<GetSchemaRequest>) -> Answer<GetSchemaResponse> {
+        self.trouble("schema", "*").before().await?;
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let schema = match made {
             Some(name) => serde_json::json!({
@@ -94,7 +95,7 @@ impl ResourceProvider for Bench {
                 },
             })
             .to_string(),
-            None => r#"{"name": "bench", "version": "1.0.0"}"#.to_owned(),
+            None => self.world.schema().map_err(refused)?,
         };
         Ok(Response::new(GetSchemaResponse { schema }))
     }

@@ -12,12 +12,13 @@ pub struct World {
     calls: Option<PathBuf>,
     delay: Duration,
     gives_ids: bool,
+    schema: Option<PathBuf>,
 }
 
 impl World {
     /// The world that the environment names: `BENCH_WORLD` a folder, `BENCH_CALLS` a file that gets a line for every
     /// change that was asked for, `BENCH_DELAY_MS` how long a change takes before it has its effect and again before it
-    /// is answered, `BENCH_IDS=given` that ids are not names.
+    /// is answered, `BENCH_IDS=given` that ids are not names, `BENCH_SCHEMA` a file that has the package's schema.
     #[must_use]
     pub fn of_environment() -> Self {
         let delay = std::env::var("BENCH_DELAY_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
@@ -26,6 +27,7 @@ impl World {
             calls: std::env::var_os("BENCH_CALLS").map(PathBuf::from),
             delay: Duration::from_millis(delay),
             gives_ids: std::env::var("BENCH_IDS").is_ok_and(|ids| ids == "given"),
+            schema: std::env::var_os("BENCH_SCHEMA").map(PathBuf::from),
         }
     }
 
@@ -35,6 +37,16 @@ impl World {
         match self.gives_ids {
             true => format!("{name}~{:08x}", rand::random::<u32>()),
             false => name.to_owned(),
+        }
+    }
+
+    /// What the package says of its resources: nothing, unless the environment names a file.
+    pub fn schema(&self) -> Result<String, String> {
+        match &self.schema {
+            Some(path) => {
+                std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+            }
+            None => Ok(r#"{"name": "bench", "version": "1.0.0"}"#.to_owned()),
         }
     }
 
