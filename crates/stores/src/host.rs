@@ -52,7 +52,31 @@ impl Host for SystemHost {
     }
 
     fn is_running(&self, pid: u32) -> Option<bool> {
-        let processes = std::path::Path::new("/proc/self");
-        processes.exists().then(|| std::path::Path::new(&format!("/proc/{pid}")).exists())
+        if !std::path::Path::new("/proc/self").exists() {
+            return None;
+        }
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return Some(false) };
+        // One that ended and was not waited for is still listed. Its name, in parentheses, may hold anything.
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
+        Some(!matches!(state, Some("Z" | "X")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_ended_does_not_run_though_nobody_waited_for_it() {
+        assert_ne!(SystemHost.is_running(std::process::id()), Some(false));
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert_ne!(SystemHost.is_running(child.id()), Some(false));
+        child.kill().unwrap();
+        let began = std::time::Instant::now();
+        while SystemHost.is_running(child.id()) == Some(true) {
+            assert!(began.elapsed().as_secs() < 10, "it is listed as running after it was killed");
+        }
+        child.wait().unwrap();
+        assert_ne!(SystemHost.is_running(child.id()), Some(true));
     }
 }
