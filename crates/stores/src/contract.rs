@@ -1,4 +1,4 @@
-//! The contract that every store keeps: five methods that read, two that lease, five that write.
+//! The contract that every store keeps: six methods that read, two that lease, five that write.
 
 use crate::{Claim, Commit, Committed, Keep, LeaseInfo, Orphan, Recovery, Result, RevisionInfo, StackId};
 use async_trait::async_trait;
@@ -24,6 +24,10 @@ pub trait Reads: Send + Sync {
     async fn revisions(&self, stack: &StackId) -> Result<Vec<RevisionInfo>>;
     /// The records of past updates, newest first, as Pulumi writes them.
     async fn updates(&self, stack: &StackId) -> Result<Vec<Json>>;
+    /// What was journaled since a mark, or from the beginning: by the update that runs, or by one that died and waits
+    /// to be brought in. `None` when there is no journal: nothing runs, or what runs has written nothing yet. A mark of
+    /// another journal than the one that is there now counts for nothing.
+    async fn journal(&self, stack: &StackId, since: Option<&JournalMark>) -> Result<Option<JournalPart>>;
 }
 
 /// What gives and takes the right to write.
@@ -106,6 +110,33 @@ pub struct Recorded {
     pub ever_written: bool,
     /// Whether texts that are not UTF-8 stand in it.
     pub byte_strings: bool,
+}
+
+/// A part of a journal, in the order in which it was written.
+#[derive(Debug, Clone)]
+pub struct JournalPart {
+    /// Whose journal it is; told with its first part.
+    pub head: Option<JournalHead>,
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// How far it was read.
+    pub mark: JournalMark,
+}
+
+/// What a journal is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JournalHead {
+    /// The lease that it is written under.
+    pub lease: LeaseInfo,
+    /// The revision that its entries refer to; `None` for a stack that had none.
+    pub base: Option<u64>,
+}
+
+/// How far a journal was read. What it says is the store's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalMark {
+    pub(crate) journal: String,
+    pub(crate) position: u64,
 }
 
 /// A stack in a list.

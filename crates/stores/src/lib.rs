@@ -17,7 +17,8 @@ mod names;
 mod revision;
 
 pub use contract::{
-    At, HeldLease, Leases, Reads, Recorded, Relocation, StackDescription, StackSummary, Store, Trashed,
+    At, HeldLease, JournalHead, JournalMark, JournalPart, Leases, Reads, Recorded, Relocation,
+    StackDescription, StackSummary, Store, Trashed,
 };
 pub use error::{Error, Result};
 pub use host::{Host, SystemHost};

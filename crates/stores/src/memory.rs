@@ -1,8 +1,9 @@
 //! Stacks in memory, for tests and simulations: the contract at its plainest.
 
 use crate::{
-    At, Claim, Commit, Committed, Error, HeldLease, Host, Keep, LeaseInfo, Leases, Reads, Recorded, Recovery,
-    Relocation, Result, RevisionInfo, StackDescription, StackId, StackSummary, SystemHost, Trashed,
+    At, Claim, Commit, Committed, Error, HeldLease, Host, JournalHead, JournalMark, JournalPart, Keep,
+    LeaseInfo, Leases, Reads, Recorded, Recovery, Relocation, Result, RevisionInfo, StackDescription,
+    StackId, StackSummary, SystemHost, Trashed,
 };
 use async_trait::async_trait;
 use drystone_journal::{Entry, Replayer};
@@ -29,10 +30,21 @@ struct Stack {
     lease: LeaseInfo,
     /// Whether the holder's process lives.
     alive: bool,
-    journal: Option<Replayer>,
+    journal: Option<Journal>,
+    /// How many entries it took.
     entries: usize,
     /// How many of them end a step.
     steps: usize,
+}
+
+/// The journal of an update.
+#[derive(Debug)]
+struct Journal {
+    /// The revision that it began with.
+    base: Option<u64>,
+    replayer: Replayer,
+    /// What was written, for who follows.
+    written: Vec<Entry>,
 }
 
 #[derive(Debug, Clone)]
@@ -99,7 +111,7 @@ impl Stack {
         if std::mem::take(&mut self.entries) == 0 {
             return Ok(None);
         }
-        let replayed = journal.finish();
+        let replayed = journal.replayer.finish();
         let by = format!("{}@{}", self.lease.user, self.lease.host);
         let commit = Commit {
             title: title.to_owned(),
@@ -212,7 +224,7 @@ impl Reads for MemoryStore {
             At::Running => match &stack.journal {
                 Some(journal) => Ok(Recorded {
                     revision: None,
-                    snapshot: journal.snapshot().snapshot,
+                    snapshot: journal.replayer.snapshot().snapshot,
                     ever_written: true,
                     ..stack.recorded()
                 }),
@@ -235,6 +247,20 @@ impl Reads for MemoryStore {
     async fn updates(&self, stack: &StackId) -> Result<Vec<Json>> {
         let stacks = self.stacks();
         Ok(stacks.get(stack).map(|stack| stack.updates.iter().rev().cloned().collect()).unwrap_or_default())
+    }
+
+    async fn journal(&self, stack: &StackId, since: Option<&JournalMark>) -> Result<Option<JournalPart>> {
+        let stacks = self.stacks();
+        let Some(stack) = stacks.get(stack) else { return Ok(None) };
+        let Some(journal) = &stack.journal else { return Ok(None) };
+        let known = since.filter(|mark| mark.journal == stack.lease.nonce);
+        let position = known.and_then(|mark| usize::try_from(mark.position).ok()).unwrap_or(0);
+        let head = || JournalHead { lease: stack.lease.clone(), base: journal.base };
+        Ok(Some(JournalPart {
+            head: known.is_none().then(head),
+            entries: journal.written.get(position..).unwrap_or_default().to_vec(),
+            mark: JournalMark { journal: stack.lease.nonce.clone(), position: journal.written.len() as u64 },
+        }))
     }
 }
 
@@ -305,11 +331,16 @@ impl HeldLease for MemoryLease {
     async fn append(&self, entries: Vec<Entry>) -> Result<()> {
         self.fenced(|stack| {
             stack.exists = true;
-            let base = stack.recorded().snapshot;
-            let journal = stack.journal.get_or_insert_with(|| Replayer::new(base));
+            let (base, snapshot) = (stack.current, stack.recorded().snapshot);
+            let journal = stack.journal.get_or_insert_with(|| Journal {
+                base,
+                replayer: Replayer::new(snapshot),
+                written: Vec::new(),
+            });
             for entry in entries {
                 let ends_a_step = entry.kind.ends_a_step();
-                journal.add(entry)?;
+                journal.replayer.add(entry.clone())?;
+                journal.written.push(entry);
                 stack.entries += 1;
                 stack.steps += usize::from(ends_a_step);
             }

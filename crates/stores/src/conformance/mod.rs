@@ -58,6 +58,8 @@ macro_rules! conformance_tests {
             s05_a_refused_entry_loses_nothing,
             s05_entries_before_a_refused_one_are_recorded,
             s08_readers_see_the_last_commit_while_an_update_runs,
+            s08_a_journal_is_followed_while_it_grows,
+            s08_the_journal_of_a_dead_update_is_read_until_it_is_brought_in,
         );
     };
     (@cases $fixture:expr, $($case:ident),* $(,)?) => {

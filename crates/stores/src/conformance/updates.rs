@@ -150,3 +150,59 @@ pub async fn s08_readers_see_the_last_commit_while_an_update_runs(fixture: &dyn 
     lease.release().await.unwrap();
     assert_eq!(names(&reader.snapshot(&stack(), At::Current).await.unwrap().snapshot), ["a", "b", "c"]);
 }
+
+/// S8: whoever follows a running update gets each entry once, and nothing is locked.
+pub async fn s08_a_journal_is_followed_while_it_grows(fixture: &dyn Fixture) {
+    let (writer, reader) = (fixture.client(), fixture.client());
+    assert!(reader.journal(&stack(), None).await.unwrap().is_none(), "there is no stack");
+    let base = committed(&*writer, &["a"]).await;
+    assert!(reader.journal(&stack(), None).await.unwrap().is_none(), "nothing runs");
+    let lease = acquire(&*writer, "up").await;
+    assert!(reader.journal(&stack(), None).await.unwrap().is_none(), "nothing is written");
+    lease.append(vec![begin(1, 1, "b")]).await.unwrap();
+    let first = reader.journal(&stack(), None).await.unwrap().unwrap();
+    let head = first.head.unwrap();
+    assert_eq!((head.lease.nonce.as_str(), head.base), (lease.info().nonce.as_str(), Some(base)));
+    assert_eq!(sequences(&first.entries), [1]);
+    let none = reader.journal(&stack(), Some(&first.mark)).await.unwrap().unwrap();
+    assert!(none.head.is_none() && none.entries.is_empty());
+    lease.append(vec![success(2, 1, "b"), begin(3, 2, "c")]).await.unwrap();
+    lease.append(vec![success(4, 2, "c")]).await.unwrap();
+    let second = reader.journal(&stack(), Some(&none.mark)).await.unwrap().unwrap();
+    assert!(second.head.is_none());
+    assert_eq!(sequences(&second.entries), [2, 3, 4]);
+    let late = fixture.client().journal(&stack(), None).await.unwrap().unwrap();
+    assert_eq!(sequences(&late.entries), [1, 2, 3, 4], "each who follows has their own place");
+    lease.commit(Commit { title: "up".to_owned(), ..Commit::default() }).await.unwrap();
+    lease.release().await.unwrap();
+    assert!(reader.journal(&stack(), Some(&second.mark)).await.unwrap().is_none(), "it is over");
+
+    let lease = acquire(&*writer, "up").await;
+    lease.append(vec![begin(1, 1, "d")]).await.unwrap();
+    let next = reader.journal(&stack(), Some(&second.mark)).await.unwrap().unwrap();
+    assert_eq!(
+        next.head.unwrap().lease.nonce,
+        lease.info().nonce,
+        "a mark of another journal counts for nothing"
+    );
+    assert_eq!(sequences(&next.entries), [1]);
+    lease.release().await.unwrap();
+}
+
+/// S8: what a dead update wrote can be read until somebody brings it in.
+pub async fn s08_the_journal_of_a_dead_update_is_read_until_it_is_brought_in(fixture: &dyn Fixture) {
+    let (writer, reader) = (fixture.client(), fixture.client());
+    committed(&*writer, &["a"]).await;
+    let lease = acquire(&*writer, "up").await;
+    let nonce = lease.info().nonce.clone();
+    lease.append(vec![begin(1, 1, "b"), success(2, 1, "b"), begin(3, 2, "c")]).await.unwrap();
+    fixture.kill(lease);
+    let left = reader.journal(&stack(), None).await.unwrap().unwrap();
+    assert_eq!((left.head.unwrap().lease.nonce, sequences(&left.entries)), (nonce, vec![1, 2, 3]));
+    acquire(&*writer, "up").await.release().await.unwrap();
+    assert!(reader.journal(&stack(), Some(&left.mark)).await.unwrap().is_none());
+}
+
+fn sequences(entries: &[drystone_journal::Entry]) -> Vec<i64> {
+    entries.iter().map(|entry| entry.sequence).collect()
+}

@@ -18,6 +18,12 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn unique(&self) -> String;
     /// A file's content.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+    /// What a file holds from an offset on; nothing when it is shorter.
+    fn read_from(&self, path: &str, offset: u64) -> io::Result<Vec<u8>> {
+        let content = self.read(path)?;
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        Ok(content.get(start..).unwrap_or_default().to_vec())
+    }
     /// What is known of a file without reading it; `None` when there is none.
     fn stat(&self, path: &str) -> io::Result<Option<Stat>>;
     /// The names in a folder, sorted; none when there is no such folder.
@@ -161,7 +167,15 @@ pub(crate) fn sweep(disk: &dyn Disk, folder: &str, owns: impl Fn(&str) -> bool) 
 }
 
 pub(crate) fn read_if_there(disk: &dyn Disk, path: &str) -> Result<Option<Vec<u8>>> {
-    match disk.read(path) {
+    if_there(disk, path, disk.read(path))
+}
+
+pub(crate) fn read_from_if_there(disk: &dyn Disk, path: &str, offset: u64) -> Result<Option<Vec<u8>>> {
+    if_there(disk, path, disk.read_from(path, offset))
+}
+
+fn if_there(disk: &dyn Disk, path: &str, read: io::Result<Vec<u8>>) -> Result<Option<Vec<u8>>> {
+    match read {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("reading", disk.location(path))(error)),

@@ -2,7 +2,7 @@
 
 use super::{AppendFile, Disk, FileLock, Name, Stat, join};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
@@ -47,6 +47,14 @@ impl Disk for OsDisk {
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         fs::read(self.location(path))
+    }
+
+    fn read_from(&self, path: &str, offset: u64) -> io::Result<Vec<u8>> {
+        let mut file = File::open(self.location(path))?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        Ok(content)
     }
 
     fn stat(&self, path: &str) -> io::Result<Option<Stat>> {

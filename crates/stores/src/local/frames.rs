@@ -118,17 +118,46 @@ pub(crate) struct ReadJournal {
     pub(crate) damaged: bool,
 }
 
+/// The header of a journal file and where it ends.
+pub(crate) fn head(file: &[u8]) -> Option<(Header, usize)> {
+    match frame_at(file, MAGIC.len()).filter(|_| file.starts_with(MAGIC))? {
+        (Frame::Header(header), length) => Some((*header, MAGIC.len() + length)),
+        _ => None,
+    }
+}
+
+/// The entries in what follows a sound frame, and how much of it need not be read again. A frame that is still being
+/// written waits for the next reading. Nothing counts from a closing on, which is never passed.
+pub(crate) fn read_on(rest: &[u8]) -> (Vec<Entry>, usize) {
+    let (mut entries, mut sound, mut at) = (Vec::new(), 0, 0);
+    while at < rest.len() {
+        let Some((frame, length)) = frame_at(rest, at) else {
+            let Some(next) = (at + 1..rest.len()).find(|&next| frame_at(rest, next).is_some()) else { break };
+            at = next;
+            continue;
+        };
+        match frame {
+            Frame::Closed => break,
+            Frame::Entry(entry) => entries.push(*entry),
+            Frame::Header(_) | Frame::Publication(_) => {}
+        }
+        at += length;
+        sound = at;
+    }
+    (entries, sound)
+}
+
 /// Reads a journal file, whatever is wrong with it.
 pub(crate) fn read(file: &[u8]) -> ReadJournal {
     let mut journal = ReadJournal::default();
     let mut at = MAGIC.len();
     let mut closed = false;
-    match frame_at(file, at).filter(|_| file.starts_with(MAGIC)) {
-        Some((Frame::Header(header), length)) => {
-            journal.header = Some(*header);
-            at += length;
+    match head(file) {
+        Some((header, end)) => {
+            journal.header = Some(header);
+            at = end;
         }
-        _ => journal.damaged = true,
+        None => journal.damaged = true,
     }
     journal.sound_length = at.min(file.len());
     while at < file.len() {

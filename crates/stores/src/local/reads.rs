@@ -6,7 +6,8 @@ use super::recovery::{JOURNAL, Replay};
 use super::{LocalStore, layout, revisions};
 use crate::disk;
 use crate::{
-    At, Error, Reads, Recorded, Result, RevisionInfo, StackDescription, StackId, StackSummary, Trashed,
+    At, Error, JournalHead, JournalMark, JournalPart, Reads, Recorded, Result, RevisionInfo,
+    StackDescription, StackId, StackSummary, Trashed,
 };
 use async_trait::async_trait;
 use drystone_dialects::pulumi;
@@ -82,6 +83,25 @@ impl Reads for LocalStore {
             records.push(Json::parse(text.trim()).map_err(|error| corrupt(error.to_string()))?);
         }
         Ok(records)
+    }
+
+    async fn journal(&self, stack: &StackId, since: Option<&JournalMark>) -> Result<Option<JournalPart>> {
+        let Some(journal) = self.journal_names(stack, JOURNAL)?.pop() else { return Ok(None) };
+        let path = format!("{}/{journal}", layout::journals(stack));
+        let known = since.filter(|mark| mark.journal == journal);
+        let start = known.map_or(0, |mark| mark.position);
+        // Committed between the listing and the reading.
+        let Some(file) = disk::read_from_if_there(self.disk(), &path, start)? else { return Ok(None) };
+        let (head, end) = match (known, frames::head(&file)) {
+            (Some(_), _) => (None, 0),
+            (None, Some((header, end))) => {
+                (Some(JournalHead { lease: header.lease, base: u64::try_from(header.base).ok() }), end)
+            }
+            (None, None) => return Ok(None),
+        };
+        let (entries, length) = frames::read_on(&file[end..]);
+        let position = start + (end + length) as u64;
+        Ok(Some(JournalPart { head, entries, mark: JournalMark { journal, position } }))
     }
 }
 

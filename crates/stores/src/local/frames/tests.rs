@@ -109,3 +109,31 @@ fn a_long_damaged_stretch_is_searched_in_a_moment() {
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert_eq!((sequences(&read), read.damaged), (vec![1, 2, 3, 4, 5, 6], true));
 }
+
+#[test]
+fn s08_a_journal_is_followed_in_whatever_parts_it_appears() {
+    let (file, _) = journal();
+    let (header, end) = head(&file).unwrap();
+    assert_eq!(header.base, 7);
+    for step in [1, 7, 64, file.len()] {
+        let (mut read, mut found) = (end, Vec::new());
+        for visible in (end..file.len()).step_by(step).chain([file.len()]) {
+            let (entries, length) = read_on(&file[read..visible]);
+            found.extend(entries.iter().map(|entry| entry.sequence));
+            read += length;
+        }
+        assert_eq!((found, read), ((1..=ENTRIES as i64).collect(), file.len()), "in parts of {step}");
+    }
+}
+
+#[test]
+fn s12_nobody_follows_a_journal_beyond_its_closing() {
+    let (mut file, _) = journal();
+    let closing = file.len();
+    Frame::Closed.write(&mut file).unwrap();
+    write_entry(&begin(7, 4, "late"), &mut file).unwrap();
+    let (_, end) = head(&file).unwrap();
+    let (entries, length) = read_on(&file[end..]);
+    assert_eq!((entries.len(), end + length), (ENTRIES, closing));
+    assert_eq!(read_on(&file[closing..]).0.len(), 0);
+}
