@@ -143,7 +143,7 @@ impl Failure {
             (_, true) => failure.hint("the holder is gone: free the stack with `drystone cancel`"),
             (true, false) => failure.hint("wait for it with `--wait`, or end it with `drystone cancel`"),
             (false, false) => failure.hint(
-                "wait for it with `--wait`, follow it with `drystone stack --running`, or end it with `drystone cancel`",
+                "wait for it with `--wait`, follow it with `drystone stack watch`, or end it with `drystone cancel`",
             ),
         }
     }

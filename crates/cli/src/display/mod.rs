@@ -41,3 +41,8 @@ pub(crate) use summary::Closing;
 pub(crate) use thread::Display;
 pub(crate) use tree::Show;
 pub(crate) use values::Secrets;
+
+/// How many steps of a kind were taken, in words: `+ 2 created`.
+pub(crate) fn counted(op: drystone_engine::Op, count: usize) -> String {
+    words::count(op, count, false)
+}

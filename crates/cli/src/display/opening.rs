@@ -19,6 +19,8 @@ pub(crate) struct Opening {
     pub(crate) runs_program: bool,
     /// Whether it is only previewed.
     pub(crate) dry_run: bool,
+    /// Whether somebody else does it, and it is only looked at.
+    pub(crate) follows: bool,
     /// The stack, as the user names it.
     pub(crate) stack: String,
     /// What else is worth saying: `lease 7`, `214 resources`.
@@ -104,7 +106,11 @@ pub(super) fn paint() -> Paint {
 impl Opening {
     /// What goes on while there is no resource to tell of.
     pub(super) fn idle(&self) -> &'static str {
-        if self.runs_program { "waiting for the program" } else { "starting" }
+        match (self.follows, self.runs_program) {
+            (true, _) => "waiting for its next step",
+            (false, true) => "waiting for the program",
+            (false, false) => "starting",
+        }
     }
 
     /// `Updating shop/prod  (lease 7, 214 resources)`.

@@ -2,8 +2,8 @@
 
 use super::diff::{Form, body};
 use super::model::{Model, Row, Touched, how_far};
-use super::text::{Line, Tone, duration, printable};
-use super::tree::{Show, is_shown, is_told, label, replacement_step, state, worded};
+use super::text::{Line, Tone, duration, printable, spent};
+use super::tree::{Show, Standing, is_shown, is_told, label, replacement_step, state, worded};
 use super::words::Kind;
 use drystone_engine::{Op, StepEvent};
 use std::collections::HashMap;
@@ -20,6 +20,8 @@ pub(super) struct Plain {
     diff: Option<Form>,
     /// What goes on while no resource does, where lines say what still runs.
     idle: Option<&'static str>,
+    /// Whether a line says that a step begins.
+    beginnings: bool,
     /// When something last happened, or a line said that nothing did.
     heard: Duration,
     /// Resources whose change was told, and what it was: a refresh may be followed by more.
@@ -35,7 +37,13 @@ pub(super) struct Plain {
 impl Plain {
     pub(super) fn new(show: Show, diff: Option<Form>, idle: Option<&'static str>) -> Self {
         let (told, said, reminded) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { show, diff, idle, heard: Duration::ZERO, told, said, reminded, moved: HashMap::new() }
+        let (beginnings, heard, moved) = (false, Duration::ZERO, HashMap::new());
+        Self { show, diff, idle, beginnings, heard, told, said, reminded, moved }
+    }
+
+    /// The same with a line when a step begins, for who does not know what was asked for.
+    pub(super) fn telling_beginnings(self, beginnings: bool) -> Self {
+        Self { beginnings, ..self }
     }
 
     /// The lines for what just happened.
@@ -48,6 +56,7 @@ impl Plain {
     ) -> Vec<Line> {
         self.heard = now;
         match touched {
+            Touched::Began(place) if self.beginnings => beginning(&model.rows[place], self.show),
             Touched::Nothing | Touched::Began(_) => Vec::new(),
             Touched::Said(place) => self.messages(model, place, false),
             Touched::Moved => self.moved(model, now),
@@ -85,7 +94,7 @@ impl Plain {
             }
             let took = event.map_or(Duration::ZERO, |event| event.duration);
             let line = Line::toned(Tone::Removed, "-   ").with(Tone::Plain, label(row, self.show));
-            return vec![line.with(Tone::Plain, format!("  old one deleted  {}", duration(took)))];
+            return vec![line.with(Tone::Plain, format!("  old one deleted  {}", spent(took)))];
         }
         // A replacement ends when what takes the place is there; the step that only says so adds nothing.
         if op == Op::Replace && !row.planned() && !row.failed() {
@@ -225,6 +234,17 @@ enum Beside {
     Note,
     /// Nothing, because the whole diff stands below.
     Nothing,
+}
+
+/// What begins.
+fn beginning(row: &Row, show: Show) -> Vec<Line> {
+    if row.running().is_none() || row.is_stack() || !is_told(row, show) {
+        return Vec::new();
+    }
+    let Standing { sign, tone, word, .. } = state(row, Duration::ZERO);
+    let line = Line::toned(tone, format!("{sign:<4}")).with(Tone::Plain, label(row, show));
+    let note = if row.note.is_empty() { String::new() } else { format!("  {}", row.note) };
+    vec![line.with(tone, format!("  {word}")).with(Tone::Faint, note)]
 }
 
 fn headline(row: &Row, show: Show, beside: Beside, now: Duration) -> Line {

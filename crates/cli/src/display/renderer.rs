@@ -89,7 +89,7 @@ impl Renderer {
             Mode::Live => View::Live(Screen::new(out.paint)),
             Mode::Plain => {
                 let idle = (!options.suppress_progress).then(|| opening.idle());
-                View::Plain(Plain::new(options.show, diff, idle))
+                View::Plain(Plain::new(options.show, diff, idle).telling_beginnings(opening.follows))
             }
             Mode::Events => View::Events,
             Mode::Digest => View::Digest(Box::new(Digest::new(

@@ -217,6 +217,11 @@ pub(super) fn duration(time: std::time::Duration) -> String {
     }
 }
 
+/// How long something took that is over; nothing where that is not known.
+pub(super) fn spent(time: std::time::Duration) -> String {
+    if time.is_zero() { String::new() } else { duration(time) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

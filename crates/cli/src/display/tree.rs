@@ -1,7 +1,7 @@
 //! The resources of an operation as a tree of lines.
 
 use super::model::{Message, Model, Phase, Row, Step};
-use super::text::{Line, Tone, duration, fit, message_lines, printable, width};
+use super::text::{Line, Tone, duration, fit, message_lines, printable, spent, width};
 use super::words::Kind;
 use drystone_engine::{Op, Severity};
 use drystone_model::ShortName;
@@ -296,9 +296,7 @@ pub(super) struct Standing {
 pub(super) fn state(row: &Row, now: Duration) -> Standing {
     let kind = row.kind();
     if row.failed() {
-        let took = row.took();
-        let time = if took.is_zero() { String::new() } else { duration(took) };
-        return Standing { sign: "!", tone: Tone::Error, word: "failed", time };
+        return Standing { sign: "!", tone: Tone::Error, word: "failed", time: spent(row.took()) };
     }
     if let Some((step, since)) = row.running() {
         let word = match step.op {
@@ -310,10 +308,10 @@ pub(super) fn state(row: &Row, now: Duration) -> Standing {
     }
     let (word, time) = match (row.steps.is_empty(), row.planned()) {
         (true, _) => ("", String::new()),
-        (_, false) if kind == Kind::Replace && !row.is_replaced() => (kind.running(), duration(row.took())),
+        (_, false) if kind == Kind::Replace && !row.is_replaced() => (kind.running(), spent(row.took())),
         (_, true) => (kind.planned(), String::new()),
         _ if kind == Kind::Same => (kind.done(), String::new()),
-        _ => (kind.done(), duration(row.took())),
+        _ => (kind.done(), spent(row.took())),
     };
     Standing { sign: kind.sign(), tone: kind.tone(), word, time }
 }

@@ -52,6 +52,7 @@ pub(super) fn open(
         judges: false,
         runs_program: request.runs_program(),
         dry_run: lease.is_none(),
+        follows: false,
         stack: subject.shown(),
         details: lease_details.into_iter().chain([resources]).collect(),
         config: subject.values.clone(),

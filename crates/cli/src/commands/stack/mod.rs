@@ -25,6 +25,7 @@ mod show;
 mod tag;
 mod undo;
 mod unselect;
+mod watch;
 
 pub(super) use format::milliseconds;
 
@@ -75,6 +76,7 @@ enum StackCommand {
     Undo(undo::UndoArgs),
     /// Forget the choice of `stack select`
     Unselect(unselect::UnselectArgs),
+    Watch(watch::WatchArgs),
 }
 
 pub(crate) async fn run(context: &Context, args: StackArgs) -> Outcome {
@@ -98,6 +100,7 @@ pub(crate) async fn run(context: &Context, args: StackArgs) -> Outcome {
         Some(StackCommand::Tag(args)) => tag::run(context, args).await,
         Some(StackCommand::Undo(args)) => undo::run(context, args).await,
         Some(StackCommand::Unselect(args)) => unselect::run(context, args).await,
+        Some(StackCommand::Watch(args)) => watch::run(context, args).await,
         None => show::run(context, args.show).await,
     }
 }

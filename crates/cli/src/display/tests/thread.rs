@@ -19,7 +19,8 @@ fn events_of_many_threads_are_all_shown_before_the_end() {
                 for number in 0..50 {
                     let step = create(&urn("a:b:C", &format!("{thread}-{number}")), PropertyMap::new());
                     events.send(Event::StepStarted(step.clone()));
-                    events.send(Event::StepDone(step));
+                    let duration = std::time::Duration::from_millis(1);
+                    events.send(Event::StepDone(drystone_engine::StepEvent { duration, ..step }));
                 }
             });
         }
