@@ -4,7 +4,7 @@ use crate::report::{ExitCode, Failure, Outcome};
 use std::ffi::OsString;
 
 /// What the stock CLI has and this version does not.
-const LATER: [&str; 14] = [
+const LATER: [&str; 13] = [
     "ai",
     "api",
     "console",
@@ -18,7 +18,6 @@ const LATER: [&str; 14] = [
     "org",
     "project",
     "template",
-    "watch",
 ];
 
 /// Says that a command is not there, and whether it ever will be.

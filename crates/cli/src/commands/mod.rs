@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Import(Box<operations::ImportArgs>),
     #[command(visible_aliases = ["down", "dn"])]
     Destroy(Box<operations::DestroyArgs>),
+    Watch(Box<operations::WatchArgs>),
     /// Make, list, look at and change stacks
     Stack(stack::StackArgs),
     /// Look at and mend the state of a stack
@@ -86,6 +87,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::Refresh(args) => operations::refresh(context, *args).await,
         Command::Import(args) => operations::import(context, *args).await,
         Command::Destroy(args) => operations::destroy(context, *args).await,
+        Command::Watch(args) => operations::watch(context, *args).await,
         Command::Stack(args) => stack::run(context, args).await,
         Command::State(args) => state::run(context, args).await,
         Command::Config(args) => config::run(context, args).await,

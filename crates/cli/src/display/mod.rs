@@ -26,6 +26,7 @@ mod renderer;
 mod screen;
 mod summary;
 mod text;
+mod stamped;
 mod thread;
 mod tree;
 mod values;
@@ -39,6 +40,7 @@ pub(crate) use opening::{Opening, Options};
 pub(crate) use renderer::Shown;
 pub(crate) use summary::Closing;
 pub(crate) use thread::Display;
+pub(crate) use stamped::time_of_day;
 pub(crate) use tree::Show;
 pub(crate) use values::Secrets;
 

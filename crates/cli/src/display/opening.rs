@@ -60,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) suppress_permalink: bool,
     /// Nobody watches: `--non-interactive`.
     pub(crate) non_interactive: bool,
+    /// Plain lines have the time before them.
+    pub(crate) stamped: bool,
     /// Where events go for programs to read: `--event-log`.
     pub(crate) event_log: Option<EventLog>,
 }

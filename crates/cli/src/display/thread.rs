@@ -3,10 +3,12 @@
 use super::opening::{Mode, Opening, Options, paint};
 use super::renderer::{Output, Renderer, Shown};
 use super::screen::Size;
+use super::stamped::Stamped;
 use super::summary::Closing;
 use crate::report::{Failure, Outcome};
 use drystone_engine::{CancelLevel, Event, EventSink};
 use jiff::Timestamp;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -45,7 +47,11 @@ impl Display {
     /// Says on stdout what is about to be done, and goes on showing it.
     pub(crate) fn open(opening: Opening, options: Options) -> Outcome<Self> {
         let mode = Mode::of(&opening, &options);
-        let out = Output { to: Box::new(std::io::stdout()), paint: paint(), size: Box::new(terminal_size) };
+        let to: Box<dyn Write + Send> = match (mode, options.stamped) {
+            (Mode::Plain, true) => Box::new(Stamped::new(std::io::stdout())),
+            _ => Box::new(std::io::stdout()),
+        };
+        let out = Output { to, paint: paint(), size: Box::new(terminal_size) };
         Self::start(Renderer::new(opening, options, mode, out))
     }
 

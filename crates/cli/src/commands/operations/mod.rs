@@ -1,4 +1,5 @@
-//! The operations: `preview`, `up`, `refresh`, `destroy` and `import`, a file each for what the command line says.
+//! The operations: `preview`, `up`, `refresh`, `destroy` and `import`, a file each for what the command line says, and
+//! `watch`, which runs one of them again and again.
 //!
 //! Each makes a [`request::Request`]. `subject` finds what it is about: project, stack, configuration, secrets. `flow`
 //! previews, asks, takes the lease, runs the engine and commits once. `hosting` starts plugins,
@@ -28,6 +29,7 @@ mod stacks;
 mod subject;
 mod up;
 mod view;
+mod watch;
 mod yaml;
 
 pub(super) use destroy::DestroyArgs;
@@ -36,6 +38,7 @@ pub(super) use pending::{Resolution, Resolutions, resolve};
 pub(super) use preview::PreviewArgs;
 pub(super) use refresh::RefreshArgs;
 pub(super) use up::UpArgs;
+pub(super) use watch::WatchArgs;
 
 use crate::context::Context;
 use crate::report::Outcome;
@@ -58,6 +61,11 @@ pub(super) async fn refresh(context: &Context, args: RefreshArgs) -> Outcome {
 /// Takes over what exists.
 pub(super) async fn import(context: &Context, args: ImportArgs) -> Outcome {
     import::run(context, args).await
+}
+
+/// Updates whenever the program changes.
+pub(super) async fn watch(context: &Context, args: WatchArgs) -> Outcome {
+    watch::run(context, args).await
 }
 
 /// Deletes everything.

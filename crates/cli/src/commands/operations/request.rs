@@ -42,6 +42,8 @@ pub(super) struct Request {
     pub(super) listing: Option<Arc<Listing>>,
     /// What an import takes over.
     pub(super) importing: Option<Importing>,
+    /// Whether it is one of many runs, told in lines that have the time before them.
+    pub(super) stamped: bool,
 }
 
 impl Request {
@@ -65,6 +67,7 @@ impl Request {
             debugged: Debugged::default(),
             listing: None,
             importing: None,
+            stamped: false,
         }
     }
 

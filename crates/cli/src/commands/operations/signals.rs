@@ -6,6 +6,9 @@ use drystone_engine::{CancelLevel, Cancellation};
 use std::convert::Infallible;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+const INTERRUPT: &str = "^C";
+const TERMINATION: &str = "SIGTERM";
+
 /// The signals that ask an operation to stop. From here on they no longer end the process by themselves.
 #[derive(Debug)]
 pub(super) struct Signals {
@@ -27,6 +30,15 @@ impl Signals {
         })
     }
 
+    /// Waits for one, and names it.
+    pub(super) async fn first(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.interrupts.recv() => INTERRUPT,
+            _ = self.terminations.recv() => TERMINATION,
+            _ = self.hangups.recv() => "SIGHUP",
+        }
+    }
+
     /// Asks the operation to stop when a signal arrives: kindly at first, at once the second time. The third ends the
     /// process: what was acknowledged is in the journal, and the next command brings it in.
     pub(super) async fn pass_on(
@@ -36,10 +48,11 @@ impl Signals {
         dry_run: bool,
     ) -> Infallible {
         loop {
-            let (name, again) = tokio::select! {
-                _ = self.interrupts.recv() => ("^C", "press ^C again"),
-                _ = self.terminations.recv() => ("SIGTERM", "send SIGTERM again"),
-                _ = self.hangups.recv() => ("SIGHUP", "send SIGTERM"),
+            let name = self.first().await;
+            let again = match name {
+                INTERRUPT => "press ^C again",
+                TERMINATION => "send SIGTERM again",
+                _ => "send SIGTERM",
             };
             let level = match cancellation.level() {
                 CancelLevel::None => {

@@ -88,7 +88,9 @@ fn options(context: &Context, request: &Request) -> Outcome<Options> {
         suppress_outputs: flags.suppress_outputs,
         suppress_progress: flags.suppress_progress,
         suppress_permalink: true,
-        non_interactive: context.globals.non_interactive,
+        // One of many runs is told in lines.
+        non_interactive: context.globals.non_interactive || request.stamped,
+        stamped: request.stamped,
         event_log,
     })
 }
