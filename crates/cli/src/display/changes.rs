@@ -1,5 +1,6 @@
 //! Which properties a step changes: as the provider says, or else as the old and new ones compare.
 
+use super::lists::{Edit, edits};
 use super::values::Secrets;
 use drystone_engine::{DiffKind, Op, PropertyDiff, State, StepEvent};
 use drystone_model::{Json, PropertyPath, Secret, Segment, Value};
@@ -14,6 +15,8 @@ pub(super) enum How {
     Delete,
     /// It changes.
     Update,
+    /// It stands in another place of its list, where it stood in that one.
+    Move(usize),
 }
 
 /// A property that changes.
@@ -102,7 +105,8 @@ fn told(
         }
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
-    changes.dedup_by(|later, earlier| earlier.path == later.path);
+    // In a list one may go and another appear in the same place.
+    changes.dedup_by(|later, earlier| (&earlier.path, earlier.how) == (&later.path, later.how));
     changes
 }
 
@@ -129,8 +133,19 @@ impl Comparison {
                 }
             }
             (Value::Array(before), Value::Array(after)) => {
-                for index in 0..before.len().max(after.len()) {
-                    self.below(Segment::Index(index), before.get(index), after.get(index));
+                for edit in edits(before, after) {
+                    match edit {
+                        Edit::Change { old, new } => {
+                            self.below(Segment::Index(new), before.get(old), after.get(new));
+                        }
+                        Edit::Insert(new) => self.below(Segment::Index(new), None, after.get(new)),
+                        Edit::Delete(old) => self.below(Segment::Index(old), before.get(old), None),
+                        Edit::Move { old, new } => {
+                            self.path.push(Segment::Index(new));
+                            self.found(How::Move(old), before.get(old), after.get(new));
+                            self.path.pop();
+                        }
+                    }
                 }
             }
             _ if old.same_as(new) => {}

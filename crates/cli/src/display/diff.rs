@@ -1,15 +1,16 @@
 //! A resource's changes in full.
 //!
 //! Each property has a sign: `+` it appears, `-` it goes, `~` it changes. Texts of several lines are compared line by
-//! line, JSON texts by what they say. Long values are folded unless the whole was asked for.
+//! line, JSON texts by what they say, lists by the fewest edits, long texts by the part that changes. What is folded is
+//! counted, with the option that shows it.
 
 use super::changes::{Change, How, changes, compare};
-use super::text::{Line, Tone, message_lines, printable, width};
-use super::values::{Secrets, inline, key_text};
+use super::lines::{Compared, Side, text_lines};
+use super::text::{Line, Tone, printable, width};
+use super::values::{Secrets, inline, key_text, quoted};
 use drystone_dialects::pulumi::properties::decode;
 use drystone_engine::{Op, State, StepEvent};
 use drystone_model::{Json, Segment, Value};
-use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeMap;
 
 /// How values are written.
@@ -19,6 +20,8 @@ pub(super) struct Form {
     pub(super) secrets: Secrets,
     /// Whether long values are written whole.
     pub(super) whole: bool,
+    /// How many columns there are for it; no limit when there is none.
+    pub(super) columns: Option<usize>,
 }
 
 /// How many letters of a value stand in one line before it is folded.
@@ -27,6 +30,12 @@ const LETTERS: usize = 160;
 const SHORT: usize = 60;
 /// How many members, elements or lines are written before the rest is folded.
 const ENTRIES: usize = 40;
+/// Names that are longer than this do not push the values of the others to the right.
+const WIDEST: usize = 32;
+/// How many letters that stay are shown before and after those that change in a long text.
+const AROUND: usize = 24;
+/// What shows folded values.
+const UNFOLD: &str = "--show-full-output";
 /// Texts longer than this are not compared line by line.
 const COMPARED: usize = 1 << 18;
 /// How far the body of a value stands to the right of its name.
@@ -61,7 +70,7 @@ pub(super) fn outputs(
     let mut keys: Vec<&String> = before.keys().chain(after.keys()).collect();
     keys.sort();
     keys.dedup();
-    let wide = keys.iter().map(|key| width(&key_text(key))).max().unwrap_or(0);
+    let wide = widest(keys.iter().map(|key| width(&key_text(key))));
     let mut writer = Writer { form, lines: Vec::new() };
     for key in keys {
         let name = Name { text: key_text(key), wide };
@@ -111,7 +120,7 @@ impl From<How> for Sign {
         match how {
             How::Add => Self::Add,
             How::Delete => Self::Delete,
-            How::Update => Self::Update,
+            How::Update | How::Move(_) => Self::Update,
         }
     }
 }
@@ -129,6 +138,11 @@ impl Name {
     }
 }
 
+/// The widest of names that stand below each other.
+fn widest(widths: impl Iterator<Item = usize>) -> usize {
+    widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
+}
+
 /// Changes by their place.
 enum Node<'c> {
     Leaf(&'c Change),
@@ -142,15 +156,30 @@ impl<'c> Node<'c> {
             *self = Self::Branch(Vec::new());
         }
         let Self::Branch(children) = self else { return };
-        let place = match children.iter().position(|(segment, _)| segment == first) {
+        if rest.is_empty() {
+            // In a list one may go and another appear in the same place.
+            return children.push((first.clone(), Self::Leaf(change)));
+        }
+        let inside = |node: &Self| match node {
+            Self::Branch(_) => true,
+            Self::Leaf(whole) => whole.how == How::Update,
+        };
+        let place = match children.iter().position(|(segment, node)| segment == first && inside(node)) {
             Some(place) => place,
             None => {
-                let child = if rest.is_empty() { Self::Leaf(change) } else { Self::Branch(Vec::new()) };
-                children.push((first.clone(), child));
+                children.push((first.clone(), Self::Branch(Vec::new())));
                 children.len() - 1
             }
         };
         children[place].1.insert(rest, change);
+    }
+
+    /// Whether a change in it makes the resource be replaced.
+    fn replaces(&self) -> bool {
+        match self {
+            Self::Leaf(change) => change.replaces,
+            Self::Branch(children) => children.iter().any(|(_, child)| child.replaces()),
+        }
     }
 }
 
@@ -195,9 +224,12 @@ impl Writer {
         let joined: Vec<(String, &Node<'_>)> =
             nodes.iter().map(|(segment, node)| join(segment, node)).collect();
         let leaves = joined.iter().filter(|(_, node)| matches!(node, Node::Leaf(_)));
-        let wide = leaves.map(|(name, _)| width(name)).max().unwrap_or(0);
-        for (text, node) in joined {
+        let wide = widest(leaves.map(|(name, _)| width(name)));
+        let mut folded = 0;
+        for (place, (text, node)) in joined.into_iter().enumerate() {
             match node {
+                // What makes the resource be replaced is never folded.
+                node if place >= self.entries() && !node.replaces() => folded += 1,
                 Node::Leaf(change) => self.change(&Name { text, wide }, change, indent),
                 Node::Branch(children) => {
                     self.put(indent, Sign::Update, format!("{text}:"), "");
@@ -205,6 +237,7 @@ impl Writer {
                 }
             }
         }
+        self.left_out(folded, "changes", indent);
     }
 
     fn change(&mut self, name: &Name, change: &Change, indent: &str) {
@@ -219,17 +252,31 @@ impl Writer {
             (How::Update, None, Some(value)) | (How::Update, Some(value), None) => {
                 self.value(Sign::Update, name, value, indent, after);
             }
+            (How::Move(_), _, Some(value)) => {
+                let text = format!("{}{}   moved", name.before_value(), inline(value, SHORT));
+                self.put(indent, Sign::Update, text, after);
+            }
             _ => self.put(indent, change.how.into(), name.text.clone(), after),
         }
     }
 
     /// A value, in one line where it is short.
     fn value(&mut self, sign: Sign, name: &Name, value: &Value, indent: &str, after: &str) {
+        if let Value::String(text) = value
+            && let Some(inner) = json(text)
+        {
+            let name = Name { text: format!("{} (JSON)", name.text), wide: name.wide };
+            return self.value(sign, &name, &inner, indent, after);
+        }
         let below = format!("{indent}{STEP}");
         match value {
             Value::Object(members) if !members.is_empty() && !is_short(value) => {
                 self.put(indent, sign, format!("{}:", name.text), after);
                 self.members(sign, members, &below);
+            }
+            Value::Array(elements) if is_plain_list(elements) && !is_short(value) => {
+                let text = format!("{}{}", name.before_value(), self.plain_list(elements));
+                self.put(indent, sign, text, after);
             }
             Value::Array(elements) if !elements.is_empty() && !is_short(value) => {
                 self.put(indent, sign, format!("{}:", name.text), after);
@@ -241,7 +288,7 @@ impl Writer {
             }
             Value::String(text) if text.trim_end_matches('\n').contains('\n') => {
                 self.put(indent, sign, format!("{}:", name.text), after);
-                let lines = message_lines(text);
+                let lines = text_lines(text);
                 for line in lines.iter().take(self.entries()) {
                     self.put(&below, sign, line.clone(), "");
                 }
@@ -255,7 +302,7 @@ impl Writer {
     }
 
     fn members(&mut self, sign: Sign, members: &BTreeMap<String, Value>, indent: &str) {
-        let wide = members.keys().map(|key| width(&key_text(key))).max().unwrap_or(0);
+        let wide = widest(members.keys().map(|key| width(&key_text(key))));
         for (key, member) in members.iter().take(self.entries()) {
             self.value(sign, &Name { text: key_text(key), wide }, member, indent, "");
         }
@@ -279,9 +326,20 @@ impl Writer {
             self.put(indent, Sign::Update, format!("{}:", name.text), after);
             return self.changes(&compare(old, new), &below);
         }
+        if let (Value::String(before), Value::String(now)) = (old, new)
+            && let Some(part) = self.changed_part(before, now)
+        {
+            self.put(indent, Sign::Update, format!("{}:", name.text), after);
+            self.put(&below, Sign::Delete, part.old, "");
+            self.put(&below, Sign::Add, part.new, "");
+            let folded = format!("  … {} characters that stay ({UNFOLD})", part.folded);
+            return self.lines.push(Line::new(below).with(Tone::Faint, folded));
+        }
         let (before, now) = (self.scalar(old), self.scalar(new));
-        if width(&before) + width(&now) <= LETTERS / 2 {
-            let text = format!("{}{before} → {now}", name.before_value());
+        let text = format!("{}{before} → {now}", name.before_value());
+        let columns = self.form.columns.unwrap_or(usize::MAX);
+        let fits = width(indent) + BESIDE + width(&text) + width(after) <= columns;
+        if fits && width(&before) + width(&now) <= LETTERS / 2 {
             return self.put(indent, Sign::Update, text, after);
         }
         self.put(indent, Sign::Update, format!("{}:", name.text), after);
@@ -289,47 +347,106 @@ impl Writer {
         self.put(&below, Sign::Add, now, "");
     }
 
-    fn lines_changed(&mut self, before: &str, after: &str, indent: &str) {
-        let diff = TextDiff::from_lines(before, after);
-        let mut written = 0;
-        let mut all = 0;
-        for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-            let header = hunk.header().to_string();
-            let lines = hunk.iter_changes().map(|change| {
-                let sign = match change.tag() {
-                    ChangeTag::Insert => Sign::Add,
-                    ChangeTag::Delete => Sign::Delete,
-                    ChangeTag::Equal => Sign::None,
-                };
-                let text = change.value().trim_end_matches(['\n', '\r']).replace('\t', STEP);
-                (sign, printable(&text).into_owned())
-            });
-            for (sign, text) in std::iter::once((Sign::None, header)).chain(lines) {
-                all += 1;
-                if written < self.entries() {
-                    self.put(indent, sign, text, "");
-                    written += 1;
-                }
-            }
+    /// The part of a long text that changes, when that is short.
+    fn changed_part(&self, before: &str, after: &str) -> Option<Part> {
+        let (old, new): (Vec<char>, Vec<char>) = (before.chars().collect(), after.chars().collect());
+        if self.form.whole || old.len().max(new.len()) <= LETTERS {
+            return None;
         }
-        self.folded(all, "lines", indent);
+        let front = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+        let most = old.len().min(new.len()) - front;
+        let back = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
+        let folded = front.saturating_sub(AROUND) + back.saturating_sub(AROUND);
+        if old.len().max(new.len()) - folded > LETTERS {
+            return None;
+        }
+        let start = front.saturating_sub(AROUND);
+        let cut = |letters: &[char]| {
+            let end = letters.len() - back.saturating_sub(AROUND);
+            let part: String = letters[start..end].iter().collect();
+            let (before, after) =
+                (if start > 0 { "…" } else { "" }, if end < letters.len() { "…" } else { "" });
+            format!("{before}{}{after}", quoted(&part))
+        };
+        Some(Part { old: cut(&old), new: cut(&new), folded })
+    }
+
+    fn lines_changed(&mut self, before: &str, after: &str, indent: &str) {
+        let compared = Compared::new(before, after);
+        for (side, text) in compared.lines.iter().take(self.entries()) {
+            let sign = match side {
+                Side::Old => Sign::Delete,
+                Side::New => Sign::Add,
+                Side::Both => Sign::None,
+            };
+            self.put(indent, sign, text.clone(), "");
+        }
+        self.folded(compared.lines.len(), "lines", indent);
+    }
+
+    /// Small elements in one line.
+    fn plain_list(&self, elements: &[Value]) -> String {
+        let mut text = "[".to_owned();
+        for (index, element) in elements.iter().enumerate() {
+            let element = inline(element, usize::MAX);
+            if !self.form.whole && width(&text) + width(&element) > LETTERS {
+                text.push_str(&format!("… {} more ({UNFOLD})", elements.len() - index));
+                break;
+            }
+            text.push_str(if index == 0 { "" } else { ", " });
+            text.push_str(&element);
+        }
+        text.push(']');
+        text
     }
 
     /// Says how much was left out.
     fn folded(&mut self, all: usize, what: &str, indent: &str) {
-        if all > self.entries() {
-            let rest = format!("  … {} more {what}", all - self.entries());
+        self.left_out(all.saturating_sub(self.entries()), what, indent);
+    }
+
+    fn left_out(&mut self, count: usize, what: &str, indent: &str) {
+        if count > 0 {
+            let rest = format!("  … {count} more {what} ({UNFOLD})");
             self.lines.push(Line::new(indent).with(Tone::Faint, rest));
         }
     }
 
     fn scalar(&self, value: &Value) -> String {
-        inline(value, if self.form.whole { usize::MAX } else { LETTERS })
+        if self.form.whole {
+            return inline(value, usize::MAX);
+        }
+        let text = inline(value, LETTERS);
+        match value {
+            Value::String(whole) if text.ends_with('…') => {
+                // The quote before it is none of the text.
+                let left = whole.chars().count().saturating_sub(LETTERS - 1);
+                format!("{text} {left} more characters ({UNFOLD})")
+            }
+            _ => text,
+        }
     }
 
     fn entries(&self) -> usize {
         if self.form.whole { usize::MAX } else { ENTRIES }
     }
+}
+
+/// The columns before the name of a property that its resource's place and its sign take.
+const BESIDE: usize = 6 + 2;
+
+/// The part of a text that changes, and how much of what does not is left out.
+struct Part {
+    old: String,
+    new: String,
+    folded: usize,
+}
+
+/// Whether elements are so small that a line of them reads better than a line each.
+fn is_plain_list(elements: &[Value]) -> bool {
+    const SMALL: usize = 20;
+    elements.len() > 1
+        && elements.iter().all(|element| !is_branch(element) && !inline(element, SMALL).ends_with('…'))
 }
 
 fn is_branch(value: &Value) -> bool {
@@ -352,7 +469,7 @@ fn is_short(value: &Value) -> bool {
 
 /// A branch with one child stands in one line with it: `tags.team`.
 fn join<'n, 'c>(segment: &Segment, node: &'n Node<'c>) -> (String, &'n Node<'c>) {
-    let mut name = segment_text(segment);
+    let mut name = place_text(segment, node);
     let mut node = node;
     while let Node::Branch(children) = node
         && let [(segment, child)] = children.as_slice()
@@ -360,10 +477,18 @@ fn join<'n, 'c>(segment: &Segment, node: &'n Node<'c>) -> (String, &'n Node<'c>)
         if matches!(segment, Segment::Key(_)) {
             name.push('.');
         }
-        name.push_str(&segment_text(segment));
+        name.push_str(&place_text(segment, child));
         node = child;
     }
     (name, node)
+}
+
+/// Where a change is; of an element that moved, where it was as well.
+fn place_text(segment: &Segment, node: &Node<'_>) -> String {
+    match node {
+        Node::Leaf(Change { how: How::Move(from), .. }) => format!("[{from}] → {}", segment_text(segment)),
+        _ => segment_text(segment),
+    }
 }
 
 fn segment_text(segment: &Segment) -> String {
@@ -373,15 +498,17 @@ fn segment_text(segment: &Segment) -> String {
     }
 }
 
+/// What a JSON text says; `None` when it is none, or has no members.
+fn json(text: &str) -> Option<Value> {
+    if !text.trim_start().starts_with(['{', '[']) || text.len() > COMPARED {
+        return None;
+    }
+    decode(&Json::parse(text).ok()?).ok().filter(is_branch)
+}
+
 /// What differs between two JSON texts; `None` when they are not both JSON with members.
 fn json_changes(old: &str, new: &str) -> Option<Vec<Change>> {
-    let read = |text: &str| {
-        if !text.starts_with(['{', '[']) || text.len() > COMPARED {
-            return None;
-        }
-        decode(&Json::parse(text).ok()?).ok().filter(is_branch)
-    };
-    let changes = compare(&read(old)?, &read(new)?);
+    let changes = compare(&json(old)?, &json(new)?);
     if changes.is_empty() || changes.iter().any(|change| change.path.is_empty()) {
         None
     } else {

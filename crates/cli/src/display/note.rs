@@ -70,5 +70,6 @@ fn describe(change: &Change) -> String {
         (How::Update, Some(old), Some(new)) => format!("{path}: {old} → {new}"),
         (How::Update, _, Some(new)) => format!("{path}: → {new}"),
         (How::Update, _, None) => format!("~ {path}"),
+        (How::Move(from), _, _) => format!("{path}: moved from [{from}]"),
     }
 }

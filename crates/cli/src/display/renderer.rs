@@ -82,7 +82,8 @@ pub(super) struct Renderer {
 
 impl Renderer {
     pub(super) fn new(opening: Opening, options: Options, mode: Mode, out: Output) -> Self {
-        let form = Form { secrets: options.secrets, whole: options.show_full_output };
+        let columns = (mode == Mode::Live).then(|| (out.size)().columns);
+        let form = Form { secrets: options.secrets, whole: options.show_full_output, columns };
         let steps = options.diff || opening.dry_run;
         let diff = options.diff.then_some(form);
         let view = match mode {

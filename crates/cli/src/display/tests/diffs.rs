@@ -215,3 +215,246 @@ fn details_can_be_asked_for_after_a_preview() {
     let (_, shown) = Stage::new(Mode::Live).preview().play_whole(script.planned());
     assert_eq!(shown.details(), "~   a:b:C c  to update\n      ~ a: 1 → 2\n      warning: careful\n");
 }
+
+fn list<const N: usize>(elements: [Value; N]) -> Value {
+    Value::array(elements)
+}
+
+/// What stays is no change, wherever it stands in its list.
+#[test]
+fn lists_are_told_by_the_fewest_edits() {
+    let rule = |name: &str, port: i64, from: &[&str]| {
+        Value::object([
+            ("cidrBlocks", Value::array(from.iter().copied())),
+            ("description", Value::from(name)),
+            ("fromPort", Value::from(port)),
+            ("protocol", Value::from("tcp")),
+            ("toPort", Value::from(port)),
+        ])
+    };
+    let old = properties([
+        (
+            "ingress",
+            list([rule("http", 80, &["0.0.0.0/0"]), rule("ssh", 22, &["10.0.0.0/8"]), rule("old", 21, &[])]),
+        ),
+        ("names", Value::array(["a", "b", "c", "d"])),
+        ("zones", Value::array(["eu-west-1a", "eu-west-1b"])),
+    ]);
+    let new = properties([
+        (
+            "ingress",
+            list([
+                rule("https", 443, &["0.0.0.0/0"]),
+                rule("http", 80, &["0.0.0.0/0"]),
+                rule("ssh", 22, &["10.0.0.0/8", "192.168.0.0/16"]),
+            ]),
+        ),
+        ("names", Value::array(["d", "a", "b", "x"])),
+        ("zones", Value::array(["eu-west-1a", "eu-west-1c", "eu-west-1b"])),
+    ]);
+    insta::assert_snapshot!(diff(Script::default().run(&changed(old, new), 0)));
+}
+
+#[test]
+fn a_machine_whose_script_changes_is_replaced() {
+    let machine = urn("aws:ec2/instance:Instance", "web");
+    let script = |packages: &str, port: i64| {
+        Value::from(format!(
+            "#!/bin/bash\nset -euo pipefail\napt-get update\napt-get install -y {packages}\n\ncat > /etc/web.conf <<END\nlisten {port}\nworkers 4\nEND\n\nsystemctl enable web\nsystemctl start web\n"
+        ))
+    };
+    let inputs = |ami: &str, packages: &str, port: i64, team: &str| {
+        properties([
+            ("ami", Value::from(ami)),
+            ("instanceType", Value::from("t3.small")),
+            ("tags", Value::object([("Name", "web"), ("cost-centre", "7"), ("team", team)])),
+            ("userData", script(packages, port)),
+        ])
+    };
+    let mut replaced = step(
+        Op::Replace,
+        Some(state(&machine, inputs("ami-0a1b", "nginx", 80, "shop"))),
+        Some(state(&machine, inputs("ami-9f8e", "nginx curl", 8080, "web"))),
+    );
+    replaced.replace_keys = vec!["ami".to_owned(), "userData".to_owned()];
+    insta::assert_snapshot!(diff(Script::default().run(&replaced, 0)));
+}
+
+#[test]
+fn json_in_a_text_is_shown_by_what_it_says() {
+    let statement = |actions: &[&str]| {
+        let actions: Vec<String> = actions.iter().map(|action| format!("\"s3:{action}\"")).collect();
+        format!(r#"{{"Effect":"Allow","Action":[{}],"Resource":"arn:aws:s3:::assets/*"}}"#, actions.join(","))
+    };
+    let policy = |statements: &[String]| {
+        Value::from(format!(r#"{{"Version":"2012-10-17","Statement":[{}]}}"#, statements.join(",")))
+    };
+    let made = create(
+        &urn("aws:iam/policy:Policy", "reader"),
+        properties([
+            ("name", Value::from("reader")),
+            ("policy", policy(&[statement(&["GetObject", "ListBucket"])])),
+            ("small", Value::from(r#"{"a": 1}"#)),
+            ("not", Value::from("{not json}")),
+        ]),
+    );
+    let changes = update(
+        &urn("aws:iam/policy:Policy", "writer"),
+        properties([("policy", policy(&[statement(&["GetObject"]), statement(&["ListBucket"])]))]),
+        properties([(
+            "policy",
+            policy(&[statement(&["GetObject", "PutObject"]), statement(&["ListBucket"])]),
+        )]),
+    );
+    insta::assert_snapshot!(diff(Script::default().run(&made, 0).run(&changes, 0)));
+}
+
+#[test]
+fn of_a_long_text_the_part_that_changes_is_shown() {
+    let url = |key: &str| {
+        let path: String = (0..20).map(|n| format!("/part-{n}")).collect();
+        Value::from(format!("https://cdn.example{path}/{key}{path}?version=7"))
+    };
+    let old = properties([
+        ("same", Value::from("short")),
+        ("token", Value::from("k".repeat(900))),
+        ("url", url("old")),
+    ]);
+    let new = properties([("same", Value::from("short")), ("url", url("brand-new"))]);
+    let script = Script::default().run(&changed(old, new), 0);
+    insta::assert_snapshot!(diff(script.clone()));
+    let mut stage = Stage::new(Mode::Plain).diff().preview();
+    stage.options.show_full_output = true;
+    let whole = stage.play(script.planned());
+    assert!(whole.contains(&"k".repeat(900)) && !whole.contains('…') && !whole.contains("--show"), "{whole}");
+}
+
+#[test]
+fn a_configuration_of_a_cluster_reads_as_it_is_written() {
+    let map = urn("kubernetes:core/v1:ConfigMap", "settings");
+    let inputs = |level: &str, replicas: &str, more: &str| {
+        properties([
+            (
+                "data",
+                Value::object([
+                    (
+                        "app.yaml",
+                        format!(
+                            "server:\n  port: 8080\n  log:\n    level: {level}\n    format: json\n{more}"
+                        ),
+                    ),
+                    ("replicas", replicas.to_owned()),
+                ]),
+            ),
+            ("metadata", Value::object([("labels", Value::object([("app.kubernetes.io/name", "shop")]))])),
+        ])
+    };
+    let script = Script::default()
+        .run(&update(&map, inputs("info", "2", ""), inputs("debug", "3", "cache:\n  size: 64Mi\n")), 0);
+    insta::assert_snapshot!(diff(script));
+}
+
+#[test]
+fn secrets_beside_what_is_open_stay_masked() {
+    let function = urn("aws:lambda/function:Function", "api");
+    let inputs = |key: &str, size: i64, hash: &str| {
+        properties([
+            (
+                "environment",
+                Value::object([(
+                    "variables",
+                    Value::object([
+                        ("API_KEY", Value::secret(Value::from(key))),
+                        ("LOG_LEVEL", Value::from("info")),
+                        (
+                            "PRIVATE_KEY",
+                            Value::secret(Value::from(format!("-----BEGIN-----\n{key}\n-----END-----\n"))),
+                        ),
+                        ("REGION", Value::from("eu-west-1")),
+                    ]),
+                )]),
+            ),
+            ("memorySize", Value::from(size)),
+            ("secrets", list([Value::secret(Value::from(key)), Value::from("open")])),
+            ("sourceCodeHash", Value::from(hash)),
+        ])
+    };
+    let script = Script::default().run(
+        &update(
+            &function,
+            inputs("hunter2", 128, "q9TMa1kBjXk2fQGd4xmZb3l8Y3o2Zk5n"),
+            inputs("hunter3", 256, "Zb3l8Y3o2Zk5nq9TMa1kBjXk2fQGd4xm"),
+        ),
+        0,
+    );
+    let text = diff(script);
+    assert!(!text.contains("hunter") && !text.contains("BEGIN"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn names_and_values_of_every_script_stand_in_their_columns() {
+    let old = properties([
+        ("a", Value::from("x")),
+        ("naïve", Value::from("é")),
+        ("a name that is far longer than those beside it are", Value::from(1_i64)),
+        ("漢字", Value::from("東京")),
+        ("bad", Value::from("line\u{1b}[2J\u{202e}turned")),
+        ("text", Value::from("one\ntwo\u{7}\n三\n")),
+        ("emoji", Value::from("🙂")),
+    ]);
+    let new = properties([
+        ("a", Value::from("y")),
+        ("naïve", Value::from("e\u{301}")),
+        ("a name that is far longer than those beside it are", Value::from(2_i64)),
+        ("漢字", Value::from("大阪")),
+        ("bad", Value::from("line\u{9b}31m")),
+        ("text", Value::from("one\ntwo\u{8}\n三\n")),
+        ("emoji", Value::from("👩‍👩‍👧")),
+    ]);
+    let text = diff(Script::default().run(&changed(old, new), 0));
+    assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}', '\u{8}', '\u{9b}']), "{text:?}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn small_elements_stand_in_one_line_and_what_is_folded_is_counted() {
+    let old = properties([]);
+    let new = properties([
+        ("blocks", Value::array((0..60).map(|n| format!("10.{n}.0.0/16")))),
+        (
+            "ports",
+            Value::array([
+                80_i64, 443, 8080, 8443, 9000, 9090, 9091, 9092, 9093, 9094, 9095, 9096, 9097, 9098,
+            ]),
+        ),
+        ("texts", Value::from((0..50).map(|n| format!("line {n}\n")).collect::<String>())),
+    ]);
+    insta::assert_snapshot!(diff(Script::default().run(&changed(old, new), 0)));
+}
+
+#[test]
+fn many_changes_are_folded_but_not_what_forces_a_replacement() {
+    let values =
+        |from: i64| (0..60).map(|n| (format!("key{n:02}"), Value::from(n + from))).collect::<PropertyMap>();
+    let mut step = changed(values(0), values(1));
+    step.replace_keys = vec!["key55".to_owned()];
+    let text = diff(Script::default().run(&step, 0));
+    assert!(text.contains("~ key39: 39 → 40\n") && !text.contains("key40"), "{text}");
+    assert!(text.contains("~ key55: 55 → 56   forces replacement\n"), "{text}");
+    assert!(text.contains("… 19 more changes (--show-full-output)"), "{text}");
+}
+
+#[test]
+fn a_terminal_of_twenty_columns_gets_each_side_on_its_own_line() {
+    let old = properties([("name", Value::from("before")), ("port", Value::from(1_i64))]);
+    let new = properties([("name", Value::from("afterwards")), ("port", Value::from(2_i64))]);
+    for columns in [1, 20] {
+        let script = Script::default().run(&changed(old.clone(), new.clone()), 0).planned();
+        let text = Stage::new(Mode::Live).diff().preview().size(columns, 5).play(script);
+        let last = text.rsplit("\x1b[J").next().unwrap();
+        assert!(last.contains("- \"before\"\n") && last.contains("+ \"afterwards\"\n"), "{last}");
+        let drawn = text.split("\x1b[J").next().unwrap().lines().map(|line| line.replace("\x1b[K", ""));
+        assert!(drawn.skip(1).all(|line| line.chars().count() <= columns.max(1)), "{text:?}");
+    }
+}
