@@ -24,7 +24,8 @@ use std::path::PathBuf;
 ///
 /// Runs an update without asking, then another one each time that a file of the project changes, until ^C. A run that
 /// fails does not end it. What changes while an update runs is picked up by one more. Files of version control, installed
-/// packages, virtual environments, caches, the state and editors' temporary files are not looked at.
+/// packages, virtual environments, caches, the state and editors' temporary files are not looked at. What a run itself
+/// writes below the project is a change, too: a program that writes there each time needs `--path`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   drystone watch                            the whole project
