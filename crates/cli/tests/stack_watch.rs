@@ -420,3 +420,32 @@ fn what_another_tool_does_is_waited_for_and_its_record_told() {
     assert_eq!(ended.code, 4, "{ended:#?}");
     assert!(ended.stdout.contains("The update of shop/prod is over: update "), "{ended:#?}");
 }
+
+#[test]
+#[ignore = "needs the stock CLI and the plugins of the testbed: run by cargo xtask test"]
+fn s14_an_update_of_the_stock_cli_is_waited_for_and_its_record_told() {
+    let plugins = std::env::var("DRYSTONE_TESTBED").expect("DRYSTONE_TESTBED: run `cargo xtask test`");
+    let stock = std::env::var("DRYSTONE_PEER_PULUMI").expect("DRYSTONE_PEER_PULUMI: run `cargo xtask test`");
+    let mut sandbox = Sandbox::new();
+    let [world, calls] = ["world", "calls"].map(|name| sandbox.project().join(name));
+    std::fs::create_dir(&world).unwrap();
+    sandbox.set("PATH", &format!("{plugins}:{}", std::env::var("PATH").unwrap_or_default()));
+    sandbox.set("BENCH_WORLD", world.to_str().unwrap());
+    sandbox.set("BENCH_CALLS", calls.to_str().unwrap());
+    sandbox.set("BENCH_DELAY_MS", "2000");
+    let options = "{resources: 1, text: one}";
+    sandbox.write("Pulumi.yaml", &format!("name: shop\nruntime:\n  name: bench\n  options: {options}\n"));
+    sandbox.ok(&["stack", "init", "dev"]);
+    let arguments = ["up", "--yes", "--skip-preview", "--non-interactive", "--stack", "dev"];
+    let mut update = Talking::start_program(&sandbox, Path::new(&stock), &arguments);
+    while std::fs::read_to_string(&calls).unwrap_or_default().is_empty() {
+        assert!(update.runs(), "{}", update.said());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut follower = watch(&sandbox, &[]);
+    follower.wait_for("(another tool, since ");
+    let (update, ended) = (update.end(), follower.end());
+    assert_eq!((update.code, ended.code), (0, 0), "{update:#?} {ended:#?}");
+    assert!(ended.stdout.starts_with("The update of shop/dev is over: update "), "{ended:#?}");
+    assert!(ended.stdout.contains(", succeeded in ") && ended.stdout.contains("(+ 2 created)"), "{ended:#?}");
+}

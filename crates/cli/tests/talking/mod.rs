@@ -23,8 +23,13 @@ pub(crate) struct Talking {
 impl Talking {
     /// Starts our CLI in a sandbox.
     pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        Self::start_program(sandbox, Path::new(env!("CARGO_BIN_EXE_drystone")), arguments)
+    }
+
+    /// Starts another program in a sandbox.
+    pub(crate) fn start_program(sandbox: &Sandbox, program: &Path, arguments: &[&str]) -> Self {
         let mut child = sandbox
-            .command(Path::new(env!("CARGO_BIN_EXE_drystone")), arguments)
+            .command(program, arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
