@@ -345,6 +345,22 @@ fn an_update_that_is_cancelled_ends_without_a_result() {
 }
 
 #[test]
+fn whoever_cancels_an_update_is_not_taken_for_its_successor() {
+    let held = Held::new();
+    let lease = held.acquire("up");
+    held.make(&*lease, 1, "one");
+    let mut follower = held.watch();
+    follower.wait_for("my:mod:Thing one  created");
+    drop(lease);
+    let cancel = held.acquire("cancel");
+    follower.wait_for("cancelled: 1 changed");
+    held.runtime.block_on(cancel.release()).unwrap();
+    let ended = follower.end();
+    assert_eq!(ended.code, 1, "{ended:#?}");
+    assert!(ended.stderr.contains("what it had done is recorded as revision "), "{ended:#?}");
+}
+
+#[test]
 fn a_holder_that_is_no_update_is_waited_for() {
     let held = Held::new();
     let lease = held.acquire("state edit");

@@ -1,6 +1,6 @@
 //! How an update that was followed ended.
 
-use super::{Followed, Reading, Standing, Watch, who};
+use super::{Followed, Pace, Reading, Standing, Watch, operation, who};
 use crate::display::{Closing, Display, counted};
 use crate::moments::ago;
 use crate::report::{ExitCode, Failure, Outcome};
@@ -12,6 +12,9 @@ use drystone_stores::{At, Error as StoreError, LeaseInfo, Result as StoreResult,
 use jiff::Timestamp;
 use serde_json::json;
 use std::time::{Duration, Instant};
+
+/// How long somebody who puts a stack in order is waited for.
+const ORDERING: Duration = Duration::from_secs(5);
 
 /// What a holder that is gone left.
 pub(super) enum Left {
@@ -75,12 +78,14 @@ impl Watch<'_> {
                 }
                 Ok(Followed::Ended(if destroyed { Ok(()) } else { Err(self.removed()) }))
             }
-            left @ (Left::Recovered(_) | Left::Nothing) => {
+            Left::Recovered(_) | Left::Nothing => {
                 display.close(Closing { ending: Ending::Cancelled, ..Closing::default() })?;
-                if let Standing::Held(next) = self.standing().await? {
+                if let Some(next) = self.successor().await? {
                     terminal::note(format!("The lease was taken over by {}", next.describe()));
                     return Ok(Followed::TakenOver(next));
                 }
+                // Whoever took the lease may have needed a moment to record what was done.
+                let left = self.left_by(lease, &reading).await?;
                 let what = format!("the update of {} by {} ended without a result", self.stack, who(lease));
                 let failure = match left {
                     Left::Recovered(revision) => Failure::general(what).hint(format!(
@@ -90,6 +95,20 @@ impl Watch<'_> {
                         .hint("it died, was cancelled or could not begin; nothing of it was recorded"),
                 };
                 Ok(Followed::Ended(Err(failure)))
+            }
+        }
+    }
+
+    /// The update that goes on with the stack. Whoever only puts the stack in order, as `cancel` does, is waited for.
+    async fn successor(&self) -> StoreResult<Option<LeaseInfo>> {
+        let (began, mut pace) = (Instant::now(), Pace::default());
+        loop {
+            match self.standing().await? {
+                Standing::Held(next) if operation(&next).is_some() => return Ok(Some(next)),
+                Standing::Held(next) if !next.foreign && began.elapsed() < ORDERING => {
+                    tokio::time::sleep(pace.next(false)).await;
+                }
+                _ => return Ok(None),
             }
         }
     }
