@@ -120,10 +120,17 @@ fn s08_leaving_does_not_touch_the_update() {
     let sandbox = sandbox();
     let mut update = up(&sandbox);
     until_slow(&sandbox, &mut update);
-    let mut follower = watch(&sandbox, &[]);
-    follower.wait_for("slow  creating");
-    follower.signal("INT");
-    follower.end();
+    // A shell has what it starts in the background ignore the signal.
+    let background =
+        ["-c", "trap '' INT; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_drystone"), "stack", "watch"];
+    for mut follower in
+        [watch(&sandbox, &[]), Talking::start_program(&sandbox, Path::new("/bin/sh"), &background)]
+    {
+        follower.wait_for("slow  creating");
+        follower.signal("INT");
+        let ended = follower.end();
+        assert!(ended.stderr.contains("no longer following; whatever runs goes on"), "{ended:#?}");
+    }
     let mut killed = watch(&sandbox, &[]);
     killed.wait_for("slow  creating");
     killed.signal("KILL");

@@ -61,7 +61,17 @@ const SILENCE: SignedDuration = SignedDuration::from_secs(60);
 /// How long a store may fail to answer before that ends it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Follows until it is over, or until the user has seen enough; that is heard even where a shell has us ignore it.
 pub(crate) async fn run(context: &Context, args: WatchArgs) -> Outcome {
+    tokio::select! {
+        followed = follow(context, args) => followed,
+        _ = tokio::signal::ctrl_c() => {
+            Err(Failure::new(ExitCode::Cancelled, "no longer following; whatever runs goes on"))
+        }
+    }
+}
+
+async fn follow(context: &Context, args: WatchArgs) -> Outcome {
     let backend = context.backend()?;
     let stack = context.stack_id(&backend, None)?;
     super::init::require(&backend, &stack).await?;
