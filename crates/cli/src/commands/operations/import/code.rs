@@ -8,7 +8,6 @@ mod declare;
 mod expression;
 mod link;
 mod literal;
-mod names;
 mod place;
 mod python;
 mod schemas;
@@ -23,6 +22,7 @@ use self::expression::Expression;
 use drystone_engine::PackageDescriptor;
 use drystone_model::Urn;
 use drystone_plugins::schema::Package;
+use drystone_sdks::{names::unique, package_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -173,7 +173,7 @@ impl Program {
     ) -> HashMap<&Urn, String> {
         let elsewhere = self.elsewhere.iter().map(|(urn, name)| (urn, of_elsewhere(name)));
         let mut variables: HashMap<&Urn, String> = elsewhere.collect();
-        let mut unique = |declared: &Declaration| names::unique(&of_declared(&declared.called), taken);
+        let mut unique = |declared: &Declaration| unique(&of_declared(&declared.called), taken);
         variables.extend(self.declarations.iter().map(|declared| (&declared.urn, unique(declared))));
         variables
     }
@@ -183,7 +183,7 @@ impl Program {
         let mut packages: BTreeMap<&str, Option<&Package>> = BTreeMap::new();
         let resources = self.declarations.iter().filter(|declared| declared.form == Form::Resource);
         for declared in resources {
-            let known = packages.entry(place::package_of(&declared.type_token)).or_default();
+            let known = packages.entry(package_of(&declared.type_token)).or_default();
             *known = known.or(declared.schema.as_deref());
         }
         packages

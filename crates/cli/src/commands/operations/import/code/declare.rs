@@ -2,7 +2,6 @@
 
 use super::expression::ObjectForm;
 use super::link::{Origins, link};
-use super::place::package_of;
 use super::shape::{Known, Shaped, plain, shape};
 use super::{Declaration, Form, Options, Program, Said, Schemas};
 use crate::context::secrets_failure;
@@ -14,6 +13,7 @@ use drystone_model::{
     is_provider_type,
 };
 use drystone_plugins::schema::{Package, Resource as Schema};
+use drystone_sdks::package_of;
 use drystone_secrets::{Manager, Reuse, Sealer};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

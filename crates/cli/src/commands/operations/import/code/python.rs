@@ -2,11 +2,12 @@
 
 use super::expression::{Archive, Expression, Object, ObjectForm};
 use super::literal::{block, quoted, remark};
-use super::names::{python_argument, python_variable, snake_case};
-use super::place::{Import, Sdk, imports, qualified};
+use super::place::{Import, imports, qualified};
 use super::{Declaration, Form, Options, Program, Setting};
 use drystone_model::{AssetSource, SECRET_MASK, Urn};
 use drystone_plugins::schema::Package;
+use drystone_sdks::Sdk;
+use drystone_sdks::names::{python_argument, python_variable, snake_case};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 

@@ -289,16 +289,16 @@ fn python_has_names_of_its_own() {
         ("a-b", "a_b"),
         ("resourceName", "resource_name"),
     ] {
-        assert_eq!(names::snake_case(name), python, "{name}");
+        assert_eq!(drystone_sdks::names::snake_case(name), python, "{name}");
     }
-    assert_eq!(names::python_argument("resourceName"), "resource_name_");
+    assert_eq!(drystone_sdks::names::python_argument("resourceName"), "resource_name_");
 }
 
 #[test]
 fn types_stand_where_packages_have_them() {
     let schema = Package::read(SCHEMA).unwrap();
     let of = |token: &str, schema: Option<&Package>| {
-        let class = place::Sdk::Node.class(token, schema);
+        let class = drystone_sdks::Sdk::Node.class(token, schema);
         [vec![class.package], class.modules, vec![class.name]].concat().join(".")
     };
     for (token, place) in [

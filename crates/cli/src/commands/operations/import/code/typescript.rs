@@ -2,10 +2,11 @@
 
 use super::expression::{Archive, Expression};
 use super::literal::{block, quoted, remark};
-use super::names::{identifier, typescript_variable};
-use super::place::{Import, Sdk, imports, qualified};
+use super::place::{Import, imports, qualified};
 use super::{Declaration, Form, Options, Program, Setting};
 use drystone_model::{AssetSource, SECRET_MASK, Urn};
+use drystone_sdks::Sdk;
+use drystone_sdks::names::{identifier, typescript_variable};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 /// A name with everything made an underscore that identifiers cannot have.
-pub(super) fn identifier(name: &str) -> String {
+pub fn identifier(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
     let mut text: String = name.chars().map(plain).collect();
     if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -13,7 +13,7 @@ pub(super) fn identifier(name: &str) -> String {
 }
 
 /// A name that nothing else has: the name itself, or with the first number from 2 on that makes it so.
-pub(super) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
+pub fn unique(name: &str, taken: &mut HashSet<String>) -> String {
     let mut found = name.to_owned();
     let mut number = 2;
     while !taken.insert(found.clone()) {
@@ -24,7 +24,7 @@ pub(super) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
 }
 
 /// `bucket` as a class: `Bucket`.
-pub(super) fn capitalized(name: &str) -> String {
+pub fn capitalized(name: &str) -> String {
     let mut characters = name.chars();
     let first = characters.next().map(char::to_uppercase).into_iter().flatten();
     first.chain(characters).collect()
@@ -53,7 +53,7 @@ enum Before {
 
 /// `cidrBlock` as Python's SDKs have it: `cidr_block`. Capitals in a row are one word, with the digits or the plural's
 /// `s` behind them: `publicIPs` is `public_ips`, `SHA256Hash` is `sha256_hash`.
-pub(super) fn snake_case(name: &str) -> String {
+pub fn snake_case(name: &str) -> String {
     let has_plurals = !OLDER_THAN_THE_RULE.contains(&name);
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -85,13 +85,13 @@ pub(super) fn snake_case(name: &str) -> String {
 }
 
 /// An argument of a resource in Python, apart from those that every resource has.
-pub(super) fn python_argument(property: &str) -> String {
+pub fn python_argument(property: &str) -> String {
     let name = snake_case(property);
     if matches!(name.as_str(), "resource_name" | "opts") { name + "_" } else { name }
 }
 
 /// A variable in Python.
-pub(super) fn python_variable(name: &str) -> String {
+pub fn python_variable(name: &str) -> String {
     snake_case(&identifier(name))
 }
 
@@ -166,13 +166,13 @@ const TYPESCRIPT_MODULE: &[&str] = &[
 ];
 
 /// A name as TypeScript's SDKs have it.
-pub(super) fn typescript_name(name: &str) -> String {
+pub fn typescript_name(name: &str) -> String {
     let text = identifier(name);
     if TYPESCRIPT_WORDS.contains(&text.as_str()) { format!("_{text}") } else { text }
 }
 
 /// A variable in TypeScript.
-pub(super) fn typescript_variable(name: &str) -> String {
+pub fn typescript_variable(name: &str) -> String {
     let text = typescript_name(name);
     if TYPESCRIPT_MODULE.contains(&text.as_str()) { format!("_{text}") } else { text }
 }
