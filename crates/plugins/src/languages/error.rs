@@ -91,6 +91,20 @@ pub enum LanguageError {
         /// Its folder.
         folder: PathBuf,
     },
+    /// What a program depends on cannot be noted.
+    #[error("`{}` cannot be changed: {source}", path.display())]
+    Requirements {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A package in a folder cannot be added to a program of this language.
+    #[error("programs in `{language}` take no packages that are made for them")]
+    NotLinked {
+        /// The language.
+        language: String,
+    },
     /// A command that prepares the run failed.
     #[error("`{command}` failed with {exit}{}{output}", if output.is_empty() { "" } else { ":\n" })]
     Command {

@@ -111,6 +111,20 @@ impl Language {
         }
     }
 
+    /// Adds a package in a folder, relative to the program, to what the program depends on, and installs it.
+    pub async fn add_package(
+        &self,
+        program: &Program,
+        folder: &str,
+        sink: LineSink,
+    ) -> Result<(), LanguageError> {
+        match &self.runner {
+            Runner::Node(node) => node.add(program, folder, &sink).await,
+            Runner::Python(python) => python.add(program, folder, &sink).await,
+            Runner::Host(_) => Err(LanguageError::NotLinked { language: program.runtime.name.clone() }),
+        }
+    }
+
     /// Ends the plugin, if there is one, and delivers what it still prints.
     pub async fn close(&self) {
         if let Runner::Host(host) = &self.runner {

@@ -1,14 +1,18 @@
 //! `package add`: lets a program use a package.
 
 use super::schema::{Described, Which, described};
+use crate::commands::install::{add_package, told};
 use crate::context::Context;
 use crate::report::{Failure, Outcome, chain};
 use crate::terminal;
 use clap::Args;
+use drystone_plugins::languages::Program;
+use drystone_plugins::schema::Package as Schema;
+use drystone_sdks::{Files, Origin};
 use drystone_workspace::project::{Package, Project};
 use drystone_workspace::quote_json;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Debug, Args)]
 #[command(
@@ -27,16 +31,27 @@ pub(crate) struct AddArgs {
 pub(crate) async fn run(context: &Context, args: AddArgs) -> Outcome {
     let project = context.require_project()?;
     let runtime = project.runtime.as_ref().map(|runtime| runtime.name.as_str()).unwrap_or_default();
-    if runtime != "yaml" {
-        return Err(Failure::configuration(format!(
-            "an SDK for `{runtime}` cannot be made from a schema yet; programs in YAML need none"
-        ))
-        .hint("install the package's SDK with the package manager of the language"));
-    }
+    let language = match runtime {
+        "yaml" => Language::Yaml,
+        "nodejs" | "bun" => Language::Node,
+        "python" => Language::Python,
+        _ => {
+            return Err(Failure::configuration(format!(
+                "an SDK for `{runtime}` cannot be made from a schema"
+            ))
+            .hint("install the package's SDK with the package manager of the language"));
+        }
+    };
     let described = described(context, &args.which).await?;
     let name = described.text("/name").unwrap_or_default().to_owned();
-    let written = write_declaration(&project, &described)?;
-    terminal::note(format!("Wrote {}", shown(&project, &written)));
+    let folder = sdk_folder(&described)?;
+    let files = files(language, &described)?;
+    write_files(&project.directory().join(&folder), &files)?;
+    terminal::note(format!("Wrote {folder}"));
+    if language != Language::Yaml {
+        let program = Program::of(&project).map_err(|error| told(&error))?;
+        add_package(context, &program, &folder).await?;
+    }
     // A file has no plugin that could be asked again.
     if !described.is_file {
         project.add_package(&name, &package(&args.which, &described)).map_err(chain)?;
@@ -44,6 +59,78 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Outcome {
     }
     terminal::note(format!("Added package {}", described.text("/displayName").unwrap_or(&name)));
     Ok(())
+}
+
+/// A language that a package can be added to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Yaml,
+    Node,
+    Python,
+}
+
+/// Whether a text is one name of a file.
+fn is_file_name(text: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.+".contains(letter);
+    !text.is_empty() && !text.starts_with('.') && text.chars().all(is_plain)
+}
+
+/// The folder of a package's SDK in the project.
+fn sdk_folder(described: &Described) -> Outcome<String> {
+    let name = described.text("/name").unwrap_or_default();
+    let parts = [Some(name), described.text("/version"), described.text("/namespace")];
+    if let Some(odd) = parts.into_iter().flatten().find(|part| !is_file_name(part)) {
+        return Err(Failure::general(format!(
+            "`{odd}` in the schema of `{name}` cannot be the name of a file"
+        )));
+    }
+    Ok(match described.text("/namespace") {
+        Some(namespace) => format!("sdks/{namespace}-{name}"),
+        None => format!("sdks/{name}"),
+    })
+}
+
+/// What a program needs to use a package.
+fn files(language: Language, described: &Described) -> Outcome<Files> {
+    let name = described.text("/name").unwrap_or_default();
+    let version = described.text("/version");
+    if language == Language::Yaml {
+        let ending = version.map(|version| format!("-{version}")).unwrap_or_default();
+        let declaration = declaration(described, name, version)?;
+        return Ok(Files::from([(format!("{name}{ending}.yaml"), declaration)]));
+    }
+    let base = described.text("/parameterization/baseProvider/name");
+    let origin = Origin {
+        plugin: base.unwrap_or(name).to_owned(),
+        version: match base {
+            Some(_) => described.text("/parameterization/baseProvider/version"),
+            None => version,
+        }
+        .unwrap_or_default()
+        .to_owned(),
+        server: described.text("/pluginDownloadURL").unwrap_or_default().to_owned(),
+        parameter: base.map(|_| described.text("/parameterization/parameter").unwrap_or_default().to_owned()),
+    };
+    let made = Schema::read(&described.schema.to_string()).and_then(|schema| match language {
+        Language::Python => drystone_sdks::python(&schema, &origin),
+        Language::Node | Language::Yaml => drystone_sdks::node(&schema, &origin),
+    });
+    made.map_err(|error| Failure::general(format!("no SDK can be made of the schema of `{name}`: {error}")))
+}
+
+/// Writes the files of a folder in the place of whatever was there.
+fn write_files(folder: &Path, files: &Files) -> Outcome {
+    let write = || {
+        replace_folder(folder)?;
+        for (name, text) in files {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            fs::write(path, text)?;
+        }
+        Ok(())
+    };
+    let written: std::io::Result<()> = write();
+    written.map_err(|error| Failure::general(format!("`{}` cannot be written: {error}", folder.display())))
 }
 
 fn shown(project: &Project, path: &Path) -> String {
@@ -70,29 +157,6 @@ fn package(which: &Which, described: &Described) -> Package {
         plugin_download_url: which.server.clone(),
         ..Package::default()
     }
-}
-
-/// Declares a package to programs in YAML, in the place of another version of it.
-fn write_declaration(project: &Project, described: &Described) -> Outcome<PathBuf> {
-    let name = described.text("/name").unwrap_or_default();
-    let version = described.text("/version");
-    let is_file_name =
-        |text: &str| text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.+".contains(letter));
-    if name.starts_with('.') || !is_file_name(name) || !version.is_none_or(is_file_name) {
-        return Err(Failure::general(format!(
-            "the schema's name `{name}` or its version cannot be one of a file"
-        )));
-    }
-    let text = declaration(described, name, version)?;
-    let folder = match described.text("/namespace").filter(|namespace| is_file_name(namespace)) {
-        Some(namespace) => project.directory().join("sdks").join(format!("{namespace}-{name}")),
-        None => project.directory().join("sdks").join(name),
-    };
-    let ending = version.map(|version| format!("-{version}")).unwrap_or_default();
-    let path = folder.join(format!("{name}{ending}.yaml"));
-    let written = replace_folder(&folder).and_then(|()| fs::write(&path, text));
-    written.map_err(|error| Failure::general(format!("`{}` cannot be written: {error}", path.display())))?;
-    Ok(path)
 }
 
 /// The text that declares a package to programs in YAML. A package that another is made of is declared by that one and what

@@ -15,7 +15,22 @@ impl Node {
         program: &Program,
         sink: &LineSink,
     ) -> Result<(), LanguageError> {
-        let words = self.install_command(program)?;
+        let [manager, verb] = self.install_command(program)?;
+        self.manage(program, &[manager, verb], sink).await
+    }
+
+    /// Adds a package in a folder, relative to the program, to what the program depends on, and installs it.
+    pub(in crate::languages) async fn add(
+        &self,
+        program: &Program,
+        folder: &str,
+        sink: &LineSink,
+    ) -> Result<(), LanguageError> {
+        let [manager, _] = self.install_command(program)?;
+        self.manage(program, &[manager, "add", &format!("file:{folder}")], sink).await
+    }
+
+    async fn manage(&self, program: &Program, words: &[&str], sink: &LineSink) -> Result<(), LanguageError> {
         let path = self.environment.variable("PATH").unwrap_or_default();
         let manager = on_path(path.as_ref(), words[0]).ok_or_else(|| LanguageError::NotOnPath {
             programs: vec![words[0].to_owned()],

@@ -30,6 +30,35 @@ impl Python {
         }
     }
 
+    /// Adds a package in a folder, relative to the program, to what the program depends on, and installs it.
+    pub(in crate::languages) async fn add(
+        &self,
+        program: &Program,
+        folder: &str,
+        sink: &LineSink,
+    ) -> Result<(), LanguageError> {
+        let folder = format!("./{folder}");
+        let mut command = match Toolchain::of(program)? {
+            Toolchain::Uv => {
+                let mut command = Command::new(self.needed("uv", "install uv, https://docs.astral.sh/uv")?);
+                command.arg("add");
+                command
+            }
+            Toolchain::Poetry => {
+                let hint = "install Poetry, https://python-poetry.org, or set `toolchain: pip`";
+                let mut command = Command::new(self.needed("poetry", hint)?);
+                command.args(["add", "--no-ansi"]);
+                command
+            }
+            Toolchain::Pip => {
+                note_requirement(program, &folder)?;
+                return self.install_with_pip(program, sink).await;
+            }
+        };
+        command.arg(&folder);
+        finish(command, program, sink).await
+    }
+
     async fn install_with_pip(&self, program: &Program, sink: &LineSink) -> Result<(), LanguageError> {
         if let Some(virtualenv) = virtualenv_option(program)?.filter(|path| !path.exists()) {
             let system = self.without_virtualenv()?;
@@ -45,6 +74,22 @@ impl Python {
         command.args(["-m", "pip", "install", "-r"]).arg(requirements);
         finish(command, program, sink).await
     }
+}
+
+/// Adds a line to the requirements of a program, unless it is there.
+fn note_requirement(program: &Program, line: &str) -> Result<(), LanguageError> {
+    let path = program.directory.join("requirements.txt");
+    let failed = |source: std::io::Error| LanguageError::Requirements { path: path.clone(), source };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(failed(error)),
+    };
+    if text.lines().any(|other| other.trim() == line) {
+        return Ok(());
+    }
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    std::fs::write(&path, format!("{text}{gap}{line}\n")).map_err(failed)
 }
 
 async fn finish(mut command: Command, program: &Program, sink: &LineSink) -> Result<(), LanguageError> {
