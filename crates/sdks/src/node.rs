@@ -29,7 +29,7 @@ pub fn node(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaErro
         }
         for (_, function) in &module.functions {
             inputs.add(function.inputs.values());
-            for object in &function.outputs {
+            if let Some(object) = &function.outputs {
                 outputs.add(object.properties().values());
             }
         }

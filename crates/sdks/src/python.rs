@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// What every SDK has beside its own classes.
 const HELPERS: &str = include_str!("python/package.py");
+/// What builds an SDK.
+const BUILD: &str = include_str!("python/build.py");
 
 /// The files of a package's SDK.
 pub fn python(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaError> {
@@ -31,7 +33,7 @@ pub fn python(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaEr
         }
         for (_, function) in &module.functions {
             inputs.add(function.inputs.values());
-            for object in &function.outputs {
+            if let Some(object) = &function.outputs {
                 outputs.add(object.properties().values());
             }
         }
@@ -51,7 +53,8 @@ pub fn python(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaEr
         }
     }
     let mut files = Files::new();
-    files.insert("setup.py".to_owned(), setup(package, &root));
+    files.insert("pyproject.toml".to_owned(), PROJECT.to_owned());
+    files.insert("_build.py".to_owned(), build(package, &root));
     files.insert(format!("{root}/pulumi-plugin.json"), note(package, origin));
     files.insert(format!("{root}/py.typed"), String::new());
     files.insert(format!("{root}/_package.py"), helpers(package, origin));
@@ -78,25 +81,34 @@ struct Part<'a> {
     outputs: Vec<(Class, &'a ObjectType)>,
 }
 
-/// What the installer reads.
-fn setup(package: &Package, root: &str) -> String {
-    let version = if package.version.is_empty() { "0.0.0" } else { &package.version };
-    format!(
-        "from setuptools import setup, find_packages
+/// What the installer reads: the package builds itself.
+const PROJECT: &str = "[build-system]\nrequires = []\nbuild-backend = \"_build\"\nbackend-path = [\".\"]\n";
 
-setup(
-    name={},
-    version={},
-    packages=find_packages(),
-    package_data={{{}: [\"py.typed\", \"pulumi-plugin.json\"]}},
-    install_requires=[\"pulumi>=3.142.0,<4.0.0\"],
-    zip_safe=False,
-)
-",
-        quoted(&root.replace('_', "-")),
-        quoted(version),
-        quoted(root)
-    )
+/// What builds the package.
+fn build(package: &Package, root: &str) -> String {
+    let about = format!(
+        "NAME = {}\nVERSION = {}\nREQUIRES = [\"pulumi>=3.142.0,<4.0.0\"]\n",
+        quoted(root),
+        quoted(&release(&package.version)),
+    );
+    BUILD.replace("# about\n", &about)
+}
+
+/// A version as Python writes it: `1.2.3a4` for `1.2.3-alpha.4`. One that Python cannot write is that of development.
+fn release(version: &str) -> String {
+    let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
+    let numbers = if numbers.is_empty() { "0.0.0" } else { numbers };
+    let before = rest.strip_prefix('-').and_then(|rest| rest.split('+').next()).unwrap_or_default();
+    if before.is_empty() {
+        return numbers.to_owned();
+    }
+    let marks = [("alpha", "a"), ("beta", "b"), ("rc", "rc")];
+    let mark = marks.iter().find_map(|(name, mark)| {
+        let number = before.strip_prefix(name)?.trim_start_matches('.');
+        let number = if number.is_empty() { "0" } else { number };
+        number.bytes().all(|digit| digit.is_ascii_digit()).then(|| format!("{numbers}{mark}{number}"))
+    });
+    mark.unwrap_or_else(|| format!("{numbers}.dev0"))
 }
 
 /// What the engine reads of an installed package.
@@ -473,4 +485,24 @@ fn literal(value: &Value) -> String {
 /// A text, quoted; JSON's escapes are Python's, too.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::release;
+
+    #[test]
+    fn versions_are_written_as_python_writes_them() {
+        for (version, python) in [
+            ("1.2.3", "1.2.3"),
+            ("1.2.3+build", "1.2.3"),
+            ("1.2.3-alpha.4", "1.2.3a4"),
+            ("1.2.3-beta", "1.2.3b0"),
+            ("1.2.3-rc.1+x", "1.2.3rc1"),
+            ("1.2.3-x0123", "1.2.3.dev0"),
+            ("", "0.0.0"),
+        ] {
+            assert_eq!(release(version), python, "{version}");
+        }
+    }
 }
