@@ -405,7 +405,7 @@ def {name}_output({arguments}opts: Optional[Union[pulumi.InvokeOptions, pulumi.I
         for (class, object) in objects {
             match side {
                 Side::Input => {
-                    self.input_class(&mut text, &format!("{}Args", class.name), &object.properties())
+                    self.input_class(&mut text, &format!("{}Args", class.name), &object.properties());
                 }
                 Side::Output => self.output_class(&mut text, &class.name, &object.properties()),
             }
