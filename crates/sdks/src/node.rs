@@ -2,7 +2,7 @@
 
 use crate::names::typescript_name;
 use crate::types::Objects;
-use crate::{Class, Files, Module, Origin, Sdk, below, modules};
+use crate::{Class, Files, Module, Origin, Sdk, below, modules, objects};
 use drystone_plugins::schema::{Function, Package, Property, Resource, SchemaError, Type};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,21 +20,7 @@ pub fn node(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaErro
     let mut files = Files::new();
     files.insert("package.json".to_owned(), manifest(package, origin));
     files.insert("package.js".to_owned(), helpers(package, origin));
-    let (mut inputs, mut outputs) = (Objects::default(), Objects::default());
-    for module in modules.values() {
-        for (_, resource) in &module.resources {
-            inputs.add(resource.inputs.values());
-            outputs.add(resource.outputs.values());
-            inputs.add(resource.outputs.values());
-        }
-        for (_, function) in &module.functions {
-            inputs.add(function.inputs.values());
-            if let Some(object) = &function.outputs {
-                outputs.add(object.properties().values());
-            }
-        }
-    }
-    inputs.add(provider.inputs.values());
+    let (inputs, outputs) = objects(&modules, &provider);
     for (path, module) in &modules {
         let folder: String = path.iter().map(|part| format!("{part}/")).collect();
         let inner = below(&modules, path);
@@ -113,8 +99,7 @@ impl Generator<'_> {
         inner: &[&str],
         provider: Option<&Resource>,
     ) -> String {
-        let root = "../".repeat(path.len());
-        let root = if root.is_empty() { "./" } else { &root };
+        let root = &root_from(path);
         let mut text = format!(
             "\"use strict\";\nconst pulumi = require(\"@pulumi/pulumi\");\nconst sdk = require(\"{root}package.js\");\n"
         );
@@ -205,8 +190,7 @@ exports.{name}Output = (args, opts) => sdk.invoke{form}Output({token}, {names}, 
         inner: &[&str],
         provider: Option<&Resource>,
     ) -> String {
-        let root = "../".repeat(path.len());
-        let root = if root.is_empty() { "./" } else { &root };
+        let root = &root_from(path);
         let mut text =
             format!("import * as pulumi from \"@pulumi/pulumi\";\nimport * as types from \"{root}types\";\n");
         for inner in inner {
@@ -396,6 +380,11 @@ export type {kind}Result = {result};
             }
         }
     }
+}
+
+/// The way from a module to the folder of the package.
+fn root_from(path: &[String]) -> String {
+    if path.is_empty() { "./".to_owned() } else { "../".repeat(path.len()) }
 }
 
 /// What the code needs to know of a resource.

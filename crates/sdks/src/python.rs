@@ -1,8 +1,7 @@
 //! SDKs for Python.
 
-use crate::names::{python_argument, snake_case};
-use crate::types::Objects;
-use crate::{Class, Files, Module, Origin, Sdk, modules};
+use crate::names::{identifier, python_argument, snake_case};
+use crate::{Class, Files, Module, Origin, Sdk, below, modules, objects, with_those_above};
 use drystone_plugins::schema::{Function, ObjectType, Package, Property, Resource, SchemaError, Type};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,27 +17,17 @@ const BUILD: &str = include_str!("python/build.py");
 pub fn python(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaError> {
     let modules = modules(package, Sdk::Python)?;
     let root = Sdk::Python.import_path(&package.name, Some(package));
+    // It is a folder, and stands in code as it is.
+    if identifier(&root) != root {
+        return Err(SchemaError(format!("`{root}` cannot be the name of a package in Python")));
+    }
     let generator = Generator { package, root: &root };
     let provider = package.resource(&format!("pulumi:providers:{}", package.name))?;
     let mut parts: BTreeMap<Vec<String>, Part<'_>> = modules
         .iter()
         .map(|(path, module)| (path.clone(), Part { module: Some(module), ..Part::default() }))
         .collect();
-    let (mut inputs, mut outputs) = (Objects::default(), Objects::default());
-    for module in modules.values() {
-        for (_, resource) in &module.resources {
-            inputs.add(resource.inputs.values());
-            inputs.add(resource.outputs.values());
-            outputs.add(resource.outputs.values());
-        }
-        for (_, function) in &module.functions {
-            inputs.add(function.inputs.values());
-            if let Some(object) = &function.outputs {
-                outputs.add(object.properties().values());
-            }
-        }
-    }
-    inputs.add(provider.inputs.values());
+    let (inputs, outputs) = objects(&modules, &provider);
     for (token, object) in inputs.iter() {
         let class = Sdk::Python.class(token, Some(package));
         parts.entry(class.modules.clone()).or_default().inputs.push((class, object));
@@ -47,11 +36,7 @@ pub fn python(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaEr
         let class = Sdk::Python.class(token, Some(package));
         parts.entry(class.modules.clone()).or_default().outputs.push((class, object));
     }
-    for path in parts.keys().cloned().collect::<Vec<_>>() {
-        for length in 0..path.len() {
-            parts.entry(path[..length].to_vec()).or_default();
-        }
-    }
+    with_those_above(&mut parts);
     let mut files = Files::new();
     files.insert("pyproject.toml".to_owned(), PROJECT.to_owned());
     files.insert("_build.py".to_owned(), build(package, &root));
@@ -62,10 +47,7 @@ pub fn python(package: &Arc<Package>, origin: &Origin) -> Result<Files, SchemaEr
         let folder: String = path.iter().map(|name| format!("{name}/")).collect();
         let folder = format!("{root}/{folder}");
         let own = path.is_empty().then_some(provider.as_ref());
-        let inner: Vec<&str> = {
-            let inner = parts.keys().filter(|other| other.len() == path.len() + 1 && other.starts_with(path));
-            inner.filter_map(|other| other.last()).map(String::as_str).collect()
-        };
+        let inner = below(&parts, path);
         files.insert(format!("{folder}__init__.py"), generator.module(part, &inner, own));
         files.insert(format!("{folder}_inputs.py"), generator.objects(&part.inputs, Side::Input));
         files.insert(format!("{folder}outputs.py"), generator.objects(&part.outputs, Side::Output));

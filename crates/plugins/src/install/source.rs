@@ -83,6 +83,9 @@ impl Installer {
     /// The newest version of a plugin that a source has.
     pub fn latest(&self, kind: Kind, name: &str, source: &Source) -> Result<Version, InstallError> {
         let release = Release { kind, name: name.to_owned(), version: Version::new(0, 0, 0) };
+        if !release.is_proper() {
+            return Err(InstallError::Name { name: name.to_owned() });
+        }
         let source = self.overrides.of(source.clone(), &release);
         let unknown = |causes: Vec<String>| InstallError::Latest { kind, name: name.to_owned(), causes };
         let mut causes = Vec::new();

@@ -304,6 +304,8 @@ fn names_that_are_paths_are_refused() {
     for name in ["", "..", "../x", "a/b", ".hidden", "a b"] {
         let error = place.install(&release(name, "1.0.0"), Source::Released, None).unwrap_err();
         assert!(matches!(error, InstallError::Name { .. }), "{name}: {error:?}");
+        let error = place.installer.latest(Kind::Resource, name, &Source::Released).unwrap_err();
+        assert!(matches!(error, InstallError::Name { .. }), "{name}: {error:?}");
     }
 }
 

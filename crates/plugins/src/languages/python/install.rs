@@ -5,6 +5,7 @@ use super::toolchain::{Toolchain, virtualenv_option};
 use crate::languages::execute::{Ran, execute, shown};
 use crate::languages::{LanguageError, Program};
 use crate::process::{Exit, LineSink};
+use std::io::Write;
 use std::process::Command;
 
 impl Python {
@@ -89,7 +90,9 @@ fn note_requirement(program: &Program, line: &str) -> Result<(), LanguageError> 
         return Ok(());
     }
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    std::fs::write(&path, format!("{text}{gap}{line}\n")).map_err(failed)
+    // Only added to: whatever happens, what is there stays.
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+    file.and_then(|mut file| file.write_all(format!("{gap}{line}\n").as_bytes())).map_err(failed)
 }
 
 async fn finish(mut command: Command, program: &Program, sink: &LineSink) -> Result<(), LanguageError> {
