@@ -49,10 +49,16 @@ record! {
 }
 
 impl LeaseInfo {
+    /// Who holds it, `user@host`.
+    #[must_use]
+    pub fn holder(&self) -> String {
+        format!("{}@{}", self.user, self.host)
+    }
+
     /// Who holds it, for what and since when, in a phrase.
     #[must_use]
     pub fn describe(&self) -> String {
-        let who = format!("{}@{}", self.user, self.host);
+        let who = self.holder();
         let purpose = if self.foreign { "another tool".to_owned() } else { format!("`{}`", self.purpose) };
         let life = match (&self.heartbeat, self.dead) {
             (_, true) => format!(", process {} is no longer running", self.pid),

@@ -8,12 +8,14 @@
 pub mod conformance;
 mod contract;
 pub mod disk;
+mod diy;
 mod error;
 mod host;
 mod lease;
 pub mod local;
 pub mod memory;
 mod names;
+pub mod object;
 mod revision;
 
 pub use contract::{

@@ -21,10 +21,15 @@ pub trait Fixture: Send + Sync {
     /// A client of the medium, as another process would have it.
     fn client(&self) -> Box<dyn Store>;
 
-    /// Ends the process that holds a lease, without a word to the medium.
+    /// Ends the process that holds a lease, without a word to the medium, and waits until others can know.
     fn kill(&self, lease: Box<dyn HeldLease>) {
         drop(lease);
+        self.let_leases_expire();
     }
+
+    /// Lets the time pass after which a holder that has not been heard of counts as dead. A medium that notices deaths
+    /// by itself needs none.
+    fn let_leases_expire(&self) {}
 }
 
 /// Makes a test of every case of the suite. The argument is an expression that gives a [`Fixture`].

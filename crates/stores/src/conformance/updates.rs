@@ -28,6 +28,7 @@ pub async fn s02_concurrent_appends_are_all_durable(fixture: &dyn Fixture) {
         done.expect("no panic");
     }
     drop(lease);
+    fixture.let_leases_expire();
     let next = acquire(&*store, "up").await;
     assert!(
         matches!(next.recovery(), Recovery::Replayed { entries: 160, pending: 0, .. }),

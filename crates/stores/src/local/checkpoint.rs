@@ -1,13 +1,10 @@
 //! The checkpoint file that Pulumi knows: finding, reading and replacing it in its three compressions.
 
-use super::layout::{self, Compression};
-use super::outline::Outline;
 use crate::disk::{self, Disk, Staged, Stat};
+use crate::diy::document::{compress, decompress};
+use crate::diy::layout::{self, Compression};
+use crate::diy::outline::Outline;
 use crate::{Error, Result, StackId};
-use std::io::{Read, Write};
-
-/// No document is larger; a compressed file that claims more is hostile.
-const LARGEST: u64 = 8 << 30;
 
 /// A checkpoint file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,37 +54,6 @@ pub(crate) fn read(disk: &dyn Disk, stack: &StackId) -> Result<Option<(Located, 
         reason: format!("cannot be decompressed: {source}"),
     })?;
     Ok(Some((located, text)))
-}
-
-pub(crate) fn hash(text: &[u8]) -> String {
-    blake3::hash(text).to_hex().to_string()
-}
-
-/// Compression is told by the content, not the name, as the stock CLI tells it.
-pub(crate) fn decompress(file: Vec<u8>) -> std::io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    let length = match file.get(..4) {
-        Some([0x1f, 0x8b, ..]) => {
-            flate2::read::MultiGzDecoder::new(&file[..]).take(LARGEST).read_to_end(&mut text)?
-        }
-        Some([0x28, 0xb5, 0x2f, 0xfd]) => {
-            zstd::stream::read::Decoder::new(&file[..])?.take(LARGEST).read_to_end(&mut text)?
-        }
-        _ => return Ok(file),
-    };
-    if length as u64 == LARGEST { Err(std::io::Error::other("it is larger than 8 GiB")) } else { Ok(text) }
-}
-
-pub(crate) fn compress(text: &[u8], compression: Compression) -> std::io::Result<Vec<u8>> {
-    match compression {
-        Compression::None => Ok(text.to_vec()),
-        Compression::Gzip => {
-            let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-            out.write_all(text)?;
-            out.finish()
-        }
-        Compression::Zstd => zstd::bulk::compress(text, 1),
-    }
 }
 
 /// A new document, durable under a temporary name and ready to become the checkpoint.

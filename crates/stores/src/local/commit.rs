@@ -1,28 +1,18 @@
 //! Making a snapshot current.
 
+use super::LocalStore;
 use super::checkpoint::{self, Document, Located, NewCheckpoint};
-use super::group_commit::Failure;
 use super::leases::{Guard, LeaseFiles};
-use super::outline::{Outline, is_unsupported};
-use super::{LocalStore, layout};
 use crate::disk::{self, Staged};
-use crate::{Error, LeaseInfo, Recorded, Result, RevisionInfo, StackId};
-use drystone_dialects::pulumi::Checkpoint;
-use drystone_model::{IntegrityErrorRecord, Json, Severity, Snapshot, Violation};
+use crate::diy::document::{self, Publish};
+use crate::diy::outline::Outline;
+use crate::diy::{layout, revision_number};
+use crate::{Error, LeaseInfo, Result, RevisionInfo, StackId};
+use drystone_model::{Json, Snapshot, Violation};
 use std::collections::BTreeMap;
 
 /// A document of this size takes longer to compress than a thread to start.
 const WORTH_A_THREAD: usize = 64 * 1024;
-
-/// A snapshot on its way to being current.
-#[derive(Debug, Default)]
-pub(crate) struct Publish {
-    pub(crate) title: String,
-    pub(crate) message: String,
-    pub(crate) snapshot: Snapshot,
-    pub(crate) byte_strings: bool,
-    pub(crate) restores: Option<u64>,
-}
 
 /// A snapshot that is current now.
 #[derive(Debug)]
@@ -46,13 +36,6 @@ pub(crate) struct Writer<'a> {
 /// Called with the document's hash and revision before it becomes current.
 pub(crate) type Announce<'a> = dyn FnMut(&str, u64) -> Result<()> + 'a;
 
-/// What a snapshot became on its way.
-struct Rendered {
-    text: Vec<u8>,
-    hash: String,
-    outline: Outline,
-}
-
 impl LocalStore {
     /// Makes a revision of a snapshot and the snapshot current. Sound or not, it is recorded (S7).
     ///
@@ -64,13 +47,14 @@ impl LocalStore {
         stack: &StackId,
         writer: Writer<'_>,
         current: Option<&Document>,
-        publish: Publish,
+        mut publish: Publish,
         announce: &mut Announce<'_>,
     ) -> Result<Published> {
-        let Publish { title, message, mut snapshot, byte_strings, restores } = publish;
-        let violations = note_violations(&mut snapshot, &title, &self.options().tool_version);
+        let tool = &self.options().tool_version;
+        let violations = document::note_violations(&mut publish.snapshot, &publish.title, tool);
+        let snapshot = std::mem::take(&mut publish.snapshot);
         let outline = current.map(|document| document.outline.clone()).unwrap_or_default();
-        let rendered = self.render(stack, Some(snapshot), byte_strings, &outline)?;
+        let rendered = self.render(stack, Some(snapshot), publish.byte_strings, &outline)?;
         let revisions = self.revisions(stack);
         let (checkpoint, content) = self.stage_both(stack, &rendered.text)?;
         let document =
@@ -83,17 +67,12 @@ impl LocalStore {
         let previous = current.map(|current| self.adopt(stack, current)).transpose()?;
         let revision = revisions.next()?;
         let info = RevisionInfo {
-            number: i64::try_from(revision).unwrap_or(i64::MAX),
-            parent: previous.and_then(|number| i64::try_from(number).ok()),
-            time: self.host().now().to_string(),
-            title,
-            by: format!("{}@{}", writer.lease.user, writer.lease.host),
-            message,
+            number: revision_number(revision),
+            parent: previous.map(revision_number),
             hash: document.hash.clone(),
             resources: document.outline.resources,
             violations: i64::try_from(violations.len()).unwrap_or(i64::MAX),
-            restores: restores.and_then(|number| i64::try_from(number).ok()),
-            ..RevisionInfo::default()
+            ..publish.info(self.host().now(), writer.lease)
         };
         revisions.prepare(&info, content, Some(&document))?;
         announce(&document.hash, revision)?;
@@ -109,7 +88,7 @@ impl LocalStore {
     /// lease away while the guard is held.
     pub(crate) fn guard_for(&self, files: &LeaseFiles<'_>, writer: Writer<'_>) -> Result<Option<Guard>> {
         let guard = if writer.guard.is_none() { Some(files.guard()?) } else { None };
-        files.check(&writer.lease.nonce).map_err(|failure| failed(files.stack(), failure))?;
+        files.check(&writer.lease.nonce).map_err(|failure| failure.into_error(files.stack()))?;
         Ok(guard)
     }
 
@@ -154,7 +133,7 @@ impl LocalStore {
             (Some(document), Some(now)) if document.located == *now => true,
             // Rewritten with the same content: what it was based on still holds.
             (Some(document), Some(_)) => checkpoint::read(self.disk(), stack)?
-                .is_some_and(|(_, text)| checkpoint::hash(&text) == document.hash),
+                .is_some_and(|(_, text)| document::hash(&text) == document.hash),
             _ => false,
         };
         if unchanged { Ok(now) } else { Err(Error::Conflict { stack: stack.clone() }) }
@@ -172,7 +151,7 @@ impl LocalStore {
             path: self.disk().location(&located.path),
             reason: error.to_string(),
         })?;
-        Ok(Some(Document { located, hash: checkpoint::hash(&text), outline }))
+        Ok(Some(Document { located, hash: document::hash(&text), outline }))
     }
 
     /// The revision of the current document; makes one when another tool wrote it, so that it can be returned to and
@@ -184,7 +163,7 @@ impl LocalStore {
         }
         let (located, text) =
             checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::Conflict { stack: stack.clone() })?;
-        if located != document.located && checkpoint::hash(&text) != document.hash {
+        if located != document.located && document::hash(&text) != document.hash {
             return Err(Error::Conflict { stack: stack.clone() });
         }
         let number = revisions.next()?;
@@ -209,15 +188,9 @@ impl LocalStore {
         snapshot: Option<Snapshot>,
         byte_strings: bool,
         outline: &Outline,
-    ) -> Result<Rendered> {
-        let path = layout::checkpoint(stack);
-        let mut checkpoint = Checkpoint { byte_strings, ..Checkpoint::new(stack.qualified(), snapshot) };
-        outline.surround(&mut checkpoint);
-        let text = checkpoint.to_vec().map_err(|error| Error::Corrupt {
-            path: self.disk().location(&path),
-            reason: error.to_string(),
-        })?;
-        Ok(Rendered { hash: checkpoint::hash(&text), text, outline: outline.followed_by(&checkpoint) })
+    ) -> Result<document::Rendered> {
+        let location = self.disk().location(&layout::checkpoint(stack));
+        document::render(stack, snapshot, byte_strings, outline, location)
     }
 
     /// Writes a snapshot beside the checkpoint or in another folder; gives what would be known of it.
@@ -236,26 +209,6 @@ impl LocalStore {
         Ok((staged, Document { located, hash: rendered.hash, outline: rendered.outline }, rendered.text))
     }
 
-    /// Reads a document.
-    pub(crate) fn parse(&self, path: &str, text: &[u8]) -> Result<Recorded> {
-        let checkpoint = Checkpoint::read(text).map_err(|error| {
-            let path = self.disk().location(path);
-            let reason = error.to_string();
-            if is_unsupported(&error) {
-                Error::Unsupported { path, reason }
-            } else {
-                Error::Corrupt { path, reason }
-            }
-        })?;
-        Ok(Recorded {
-            revision: None,
-            hash: String::new(),
-            ever_written: checkpoint.snapshot.is_some(),
-            snapshot: checkpoint.snapshot.unwrap_or_default(),
-            byte_strings: checkpoint.byte_strings,
-        })
-    }
-
     /// The history record and the backup that the stock CLI makes after an update. The documents in them are one more
     /// name of the checkpoint file, which is only ever replaced.
     pub(crate) fn write_history(&self, stack: &StackId, update: &Json) -> Result<()> {
@@ -266,7 +219,7 @@ impl LocalStore {
         checkpoint::copy_to(self.disk(), &current.path, &format!("{prefix}.checkpoint.json{ending}"))?;
         let compression = self.options().compression;
         let path = format!("{prefix}.history.json{}", compression.ending());
-        let record = checkpoint::compress(update.text().as_bytes(), compression)
+        let record = document::compress(update.text().as_bytes(), compression)
             .map_err(Error::io("compressing", self.disk().location(&path)))?;
         disk::publish(self.disk(), &path, &record)?;
         if self.options().backups {
@@ -279,11 +232,10 @@ impl LocalStore {
     pub(crate) fn write_tags(&self, stack: &StackId, tags: &BTreeMap<String, String>) -> Result<()> {
         let path = layout::tags(stack);
         disk::remove_if_there(self.disk(), &format!("{path}.attrs"))?;
-        if tags.is_empty() {
-            return disk::remove_if_there(self.disk(), &path);
+        match document::tags_file(tags) {
+            Some(file) => disk::publish(self.disk(), &path, &file),
+            None => disk::remove_if_there(self.disk(), &path),
         }
-        let file = serde_json::json!({ "version": 1, "tags": tags }).to_string();
-        disk::publish(self.disk(), &path, file.as_bytes())
     }
 
     /// Keeps the checkpoint under a name with its time.
@@ -291,28 +243,5 @@ impl LocalStore {
         let ending = path.strip_prefix(&layout::checkpoint(stack)).unwrap_or_default();
         let nanos = self.host().now().as_nanosecond();
         checkpoint::copy_to(self.disk(), path, &format!("{}{ending}.{nanos}", layout::checkpoint(stack)))
-    }
-}
-
-/// Marks a snapshot that breaks rules with the first of them, and a sound one with none (S7).
-fn note_violations(snapshot: &mut Snapshot, title: &str, version: &str) -> Vec<Violation> {
-    let violations: Vec<Violation> = drystone_model::verify(snapshot)
-        .into_iter()
-        .filter(|violation| violation.severity() == Severity::Error)
-        .collect();
-    snapshot.metadata.integrity_error = violations.first().map(|violation| IntegrityErrorRecord {
-        version: version.to_owned(),
-        command: title.to_owned(),
-        error: violation.to_string(),
-        ..IntegrityErrorRecord::default()
-    });
-    violations
-}
-
-/// A failure of the journal or the fence, for the caller.
-pub(crate) fn failed(stack: &StackId, failure: Failure) -> Error {
-    match failure {
-        Failure::Fenced { by } => Error::Fenced { stack: stack.clone(), by },
-        Failure::Write { reason } => Error::Poisoned { reason },
     }
 }

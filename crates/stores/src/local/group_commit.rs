@@ -6,6 +6,7 @@
 //! waking the writer and being woken by it would take a good part of the time that the disk takes.
 
 use crate::disk::AppendFile;
+use crate::diy::recording::Failure;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -17,15 +18,6 @@ const GATHERING: u32 = 4;
 const LONGEST_GATHERING: Duration = Duration::from_millis(2);
 /// A disk that takes longer is left to the writer, so that whoever appends is not held up.
 const QUICK: Duration = Duration::from_millis(1);
-
-/// Why a batch is not durable. The first one ends the journal: what follows fails the same way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// The lease is another's now.
-    Fenced { by: String },
-    /// The disk said no.
-    Write { reason: String },
-}
 
 /// Tells whether the lease is still held.
 pub(crate) type FenceCheck = Box<dyn Fn() -> Result<(), Failure> + Send + Sync>;

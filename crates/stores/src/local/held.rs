@@ -1,19 +1,22 @@
 //! A held lease: the journal of its update, checkpoints on the way, the commit at the end.
 
+use super::LocalStore;
 use super::checkpoint::{self, Document, Located};
-use super::commit::{Publish, Writer, failed};
-use super::frames::{self, Frame, Header, Publication};
-use super::group_commit::{Durable, Failure, GroupCommit};
+use super::commit::Writer;
+use super::group_commit::{Durable, GroupCommit};
 use super::leases::{Guard, Taken};
-use super::outline::Outline;
-use super::recovery::{DAMAGED, JOURNAL};
-use super::revisions;
-use super::{LocalStore, layout};
+use super::recovery::JOURNAL;
 use crate::disk::{self, FileLock};
+use crate::diy::document::{self, Publish};
+use crate::diy::frames::{self, Frame, Header, Publication};
+use crate::diy::outline::Outline;
+use crate::diy::recording::{Failure, Framed, Recording};
+use crate::diy::replay::DAMAGED;
+use crate::diy::{layout, number_of};
 use crate::{Commit, Committed, Error, HeldLease, Keep, LeaseInfo, Recovery, Relocation, Result, StackId};
 use async_trait::async_trait;
-use drystone_journal::{Entry, Replayer};
-use drystone_model::{Manifest, Snapshot};
+use drystone_journal::Entry;
+use drystone_model::Snapshot;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -59,11 +62,7 @@ struct Queued {
 struct OpenJournal {
     name: String,
     writer: Arc<GroupCommit>,
-    replayer: Replayer,
-    byte_strings: bool,
-    entries: usize,
-    /// How many entries were refused when they came; the file does not hold them.
-    refused: usize,
+    recording: Recording,
 }
 
 impl LocalLease {
@@ -103,7 +102,7 @@ impl HeldLease for LocalLease {
 
     async fn relocate(&self, to: Relocation) -> Result<()> {
         let shared = &self.shared;
-        if shared.update().journal.as_ref().is_some_and(|journal| journal.entries > 0) {
+        if shared.update().journal.as_ref().is_some_and(|journal| journal.recording.entries() > 0) {
             let title = format!("unfinished `{}`", shared.info.purpose);
             shared.commit(Commit { title, ..Commit::default() })?;
         }
@@ -121,14 +120,15 @@ impl HeldLease for LocalLease {
     async fn release(self: Box<Self>) -> Result<()> {
         self.shared.finish_checkpointing();
         let Shared { store, stack, info, .. } = &*self.shared;
-        let unfinished = self.shared.update().journal.take().is_some_and(|journal| journal.entries > 0);
+        let unfinished =
+            self.shared.update().journal.take().is_some_and(|journal| journal.recording.entries() > 0);
         let files = store.leases(stack);
         let guard = files.guard()?;
         match files.check(&info.nonce) {
             Ok(()) => {}
             // It is another's now, and so is everything that stands there (S13).
             Err(Failure::Fenced { .. }) => return Ok(()),
-            Err(failure) => return Err(failed(stack, failure)),
+            Err(failure) => return Err(failure.into_error(stack)),
         }
         if unfinished {
             // Nothing is forgotten: what was journaled and not committed is materialised now (S5).
@@ -162,20 +162,14 @@ impl Shared {
     fn changed(&self) -> Error {
         match self.store.leases(&self.stack).check(&self.info.nonce) {
             Ok(()) => Error::Conflict { stack: self.stack.clone() },
-            Err(failure) => failed(&self.stack, failure),
+            Err(failure) => failure.into_error(&self.stack),
         }
     }
 
     /// Checks entries against what was journaled before and queues them for the next write. A refused one ends the
     /// call: those before it are written, it and those after it are not.
     fn enqueue(&self, entries: Vec<Entry>) -> Result<(Option<Queued>, Result<()>)> {
-        let mut bytes = Vec::new();
-        let mut starts = Vec::with_capacity(entries.len());
-        for entry in &entries {
-            starts.push(bytes.len());
-            let written = frames::write_entry(entry, &mut bytes);
-            written.map_err(|error| Error::Poisoned { reason: error.to_string() })?;
-        }
+        let framed = Framed::new(entries)?;
         let mut update = self.update();
         if update.journal.is_none() {
             let journal = self.open_journal(&mut update)?;
@@ -185,20 +179,9 @@ impl Shared {
             return Err(Error::Poisoned { reason: "the journal could not be opened".to_owned() });
         };
         if let Some(failure) = journal.writer.failure() {
-            return Err(failed(&self.stack, failure));
+            return Err(failure.into_error(&self.stack));
         }
-        let mut outcome = Ok(());
-        for (entry, start) in entries.into_iter().zip(starts) {
-            let byte_strings = entry.requires_byte_string;
-            if let Err(refused) = journal.replayer.add(entry) {
-                bytes.truncate(start);
-                journal.refused += 1;
-                outcome = Err(refused.into());
-                break;
-            }
-            journal.byte_strings |= byte_strings;
-            journal.entries += 1;
-        }
+        let (bytes, outcome) = journal.recording.take(framed);
         let queued = (!bytes.is_empty()).then(|| {
             let (durable, alone) = journal.writer.append(&bytes);
             Queued { writer: Arc::clone(&journal.writer), durable, alone }
@@ -211,7 +194,7 @@ impl Shared {
         received: Result<Result<(), Failure>, tokio::sync::oneshot::error::RecvError>,
     ) -> Result<()> {
         match received {
-            Ok(outcome) => outcome.map_err(|failure| failed(&self.stack, failure)),
+            Ok(outcome) => outcome.map_err(|failure| failure.into_error(&self.stack)),
             Err(_) => Err(Error::Poisoned { reason: "the journal was closed".to_owned() }),
         }
     }
@@ -226,10 +209,10 @@ impl Shared {
         let missing = || Error::NotFound { stack: self.stack.clone() };
         let document = self.known(update)?.clone().ok_or_else(missing)?;
         let (located, text) = checkpoint::read(store.disk(), &self.stack)?.ok_or_else(missing)?;
-        if located != document.located && checkpoint::hash(&text) != document.hash {
+        if located != document.located && document::hash(&text) != document.hash {
             return Err(self.changed());
         }
-        let parsed = store.parse(&document.located.path, &text)?;
+        let parsed = document::parse(store.disk().location(&document.located.path), &text)?;
         drop(text);
 
         let files = store.leases(&self.stack);
@@ -254,15 +237,7 @@ impl Shared {
         };
         let writer = GroupCommit::new(file, fence, store.host().has_threads())
             .map_err(Error::io("starting the writer of", store.disk().location(&path)))?;
-        let replayer = Replayer::new(parsed.snapshot);
-        Ok(OpenJournal {
-            name,
-            writer: Arc::new(writer),
-            replayer: if parsed.byte_strings { replayer.with_byte_strings() } else { replayer },
-            byte_strings: parsed.byte_strings,
-            entries: 0,
-            refused: 0,
-        })
+        Ok(OpenJournal { name, writer: Arc::new(writer), recording: Recording::new(parsed) })
     }
 
     fn journal_path(&self, name: &str, ending: &str) -> String {
@@ -288,13 +263,14 @@ impl Shared {
         self.finish_checkpointing();
         let mut update = self.update();
         if let Some(failure) = update.journal.as_ref().and_then(|journal| journal.writer.failure()) {
-            return Err(failed(&self.stack, failure));
+            return Err(failure.into_error(&self.stack));
         }
-        let journaled = update.journal.as_ref().filter(|journal| journal.entries > 0);
-        let byte_strings = commit.byte_strings || journaled.is_some_and(|journal| journal.byte_strings);
+        let journaled = update.journal.as_ref().filter(|journal| journal.recording.entries() > 0);
+        let byte_strings =
+            commit.byte_strings || journaled.is_some_and(|journal| journal.recording.byte_strings());
         let replayed = journaled.filter(|_| commit.snapshot.is_none()).map(|journal| {
-            let replayed = journal.replayer.snapshot();
-            (self.stamped(replayed.snapshot), replayed.refused.len() > journal.refused)
+            let (snapshot, incomplete) = journal.recording.snapshot();
+            (self.stamped(snapshot), incomplete)
         });
         let (snapshot, incomplete) = match replayed {
             Some((snapshot, incomplete)) => (Some(snapshot), incomplete),
@@ -375,10 +351,8 @@ impl Shared {
         commit.settles.iter().try_for_each(|orphan| store.settle_orphan(&self.stack, orphan))
     }
 
-    fn stamped(&self, mut snapshot: Snapshot) -> Snapshot {
-        let now = self.store.host().now().to_string();
-        snapshot.manifest = Manifest::new(now, &*self.store.options().tool_version);
-        snapshot
+    fn stamped(&self, snapshot: Snapshot) -> Snapshot {
+        document::stamped(snapshot, self.store.host().now(), &self.store.options().tool_version)
     }
 
     /// Says in the journal, durably, which document is about to become current.
@@ -393,7 +367,7 @@ impl Shared {
         Frame::Publication(publication)
             .write(&mut bytes)
             .map_err(|error| Error::Poisoned { reason: error.to_string() })?;
-        journal.writer.append_and_wait(&bytes).map_err(|failure| failed(&self.stack, failure))
+        journal.writer.append_and_wait(&bytes).map_err(|failure| failure.into_error(&self.stack))
     }
 
     /// Starts a checkpoint for tools that know nothing of the journal, when the last one is old enough (S3).
@@ -433,7 +407,8 @@ impl Shared {
             let mut update = self.update();
             let outline = self.known(&mut update)?.as_ref().map(|document| document.outline.clone());
             let Some(journal) = &update.journal else { return Ok(()) };
-            (journal.replayer.snapshot().snapshot, journal.byte_strings, outline.unwrap_or_default())
+            let recording = &journal.recording;
+            (recording.snapshot().0, recording.byte_strings(), outline.unwrap_or_default())
         };
         let snapshot = Some(self.stamped(snapshot));
         let (staged, document, text) =
@@ -468,7 +443,7 @@ impl Shared {
         let pinned = self.store.pinned_revisions(&self.stack)?;
         let mut deleted = Vec::new();
         for info in &infos[..oldest_kept] {
-            let number = revisions::number(info);
+            let number = number_of(info);
             if Some(&info.hash) != current.as_ref() && !pinned.contains(&number) {
                 revisions.delete(number)?;
                 deleted.push(number);

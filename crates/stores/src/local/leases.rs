@@ -5,26 +5,10 @@
 //! `lease.json`, which says who, why, since when, with the nonce and the epoch. While the lease is held a lock file
 //! in Pulumi's form stands beside, and lock files of other tools are honoured (S14).
 
-use super::group_commit::Failure;
-use super::layout;
 use crate::disk::{self, Disk, FileLock};
+use crate::diy::recording::Failure;
+use crate::diy::{layout, locks};
 use crate::{Claim, Error, Host, LeaseInfo, Result, StackId};
-use drystone_model::record;
-use jiff::Timestamp;
-
-record! {
-    /// A lock file as the stock CLI writes it.
-    pub struct PulumiLock {
-        /// The process.
-        always "pid" => pid: i64,
-        /// The user.
-        always "username" => username: String,
-        /// The machine.
-        always "hostname" => hostname: String,
-        /// Since when, RFC 3339.
-        always "timestamp" => timestamp: String,
-    }
-}
 
 /// The lease files of one stack.
 pub(crate) struct LeaseFiles<'a> {
@@ -83,7 +67,7 @@ impl<'a> LeaseFiles<'a> {
             disk::remove_if_there(self.disk, &self.pulumi_lock(file))?;
         }
         self.refuse_foreign()?;
-        let info = self.new_lease(claim, self.last_epoch(before.as_ref())? + 1);
+        let info = locks::new_lease(self.host, claim, self.last_epoch(before.as_ref())? + 1);
         self.write(&info)?;
         self.show_lock(&info)?;
         if let Err(held) = self.refuse_foreign_except(info.lock_file.as_deref()) {
@@ -97,7 +81,7 @@ impl<'a> LeaseFiles<'a> {
     pub(crate) fn take_away(&self, _guard: &Guard, claim: &Claim) -> Result<(Vec<LeaseInfo>, Taken)> {
         let before = self.read()?;
         let mut broken: Vec<LeaseInfo> = before.iter().filter(|lease| lease.held).cloned().collect();
-        let mut info = self.new_lease(claim, self.last_epoch(before.as_ref())? + 1);
+        let mut info = locks::new_lease(self.host, claim, self.last_epoch(before.as_ref())? + 1);
         // Dying before the lock files are gone must not leave one that nobody knows for ours.
         info.lock_file = before.as_ref().and_then(|lease| lease.lock_file.clone());
         self.write(&info)?;
@@ -150,7 +134,7 @@ impl<'a> LeaseFiles<'a> {
         let lease = self.read().map_err(|error| Failure::Write { reason: error.to_string() })?;
         match lease {
             Some(lease) if lease.nonce == nonce => Ok(()),
-            Some(lease) => Err(Failure::Fenced { by: format!("{}@{}", lease.user, lease.host) }),
+            Some(lease) => Err(Failure::Fenced { by: lease.holder() }),
             None => Err(Failure::Fenced { by: "somebody who deleted its file".to_owned() }),
         }
     }
@@ -176,21 +160,6 @@ impl<'a> LeaseFiles<'a> {
         Ok(named.unwrap_or(0).max(before.map_or(0, |lease| lease.epoch)))
     }
 
-    fn new_lease(&self, claim: &Claim, epoch: i64) -> LeaseInfo {
-        LeaseInfo {
-            user: self.host.user(),
-            host: self.host.hostname(),
-            pid: i64::from(self.host.pid()),
-            purpose: claim.purpose.clone(),
-            since: format!("{:.3}", self.host.now()),
-            nonce: self.host.new_id(),
-            epoch,
-            lock_file: Some(format!("{}.json", self.host.new_id())),
-            held: true,
-            ..LeaseInfo::default()
-        }
-    }
-
     fn write(&self, info: &LeaseInfo) -> Result<()> {
         let path = self.path("lease.json");
         let file = serde_json::to_vec(info)
@@ -200,15 +169,8 @@ impl<'a> LeaseFiles<'a> {
 
     fn show_lock(&self, info: &LeaseInfo) -> Result<()> {
         let Some(file) = &info.lock_file else { return Ok(()) };
-        let lock = PulumiLock {
-            pid: info.pid,
-            username: info.user.clone(),
-            hostname: info.host.clone(),
-            timestamp: info.since.clone(),
-            ..PulumiLock::default()
-        };
         let path = self.pulumi_lock(file);
-        let content = serde_json::to_vec(&lock)
+        let content = locks::lock_file(info)
             .map_err(|error| Error::Corrupt { path: self.disk.location(&path), reason: error.to_string() })?;
         disk::publish(self.disk, &path, &content)
     }
@@ -233,17 +195,7 @@ impl<'a> LeaseFiles<'a> {
             }
             // Released between the listing and the reading.
             let Some(file) = disk::read_if_there(self.disk, &self.pulumi_lock(&name.text))? else { continue };
-            let lock: PulumiLock = serde_json::from_slice(&file).unwrap_or_default();
-            let lease = LeaseInfo {
-                user: lock.username,
-                host: lock.hostname,
-                pid: lock.pid,
-                since: lock.timestamp,
-                held: true,
-                foreign: true,
-                lock_file: Some(name.text.clone()),
-                ..LeaseInfo::default()
-            };
+            let lease = locks::lease_of(&file, &name.text);
             found.push((name.text, self.with_life(lease)));
         }
         Ok(found)
@@ -276,9 +228,4 @@ fn unknown_holder() -> LeaseInfo {
         held: true,
         ..LeaseInfo::default()
     }
-}
-
-/// The moment in a lease's or lock file's words.
-pub(crate) fn moment(text: &str) -> Timestamp {
-    text.parse().unwrap_or(Timestamp::UNIX_EPOCH)
 }

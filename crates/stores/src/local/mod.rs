@@ -7,58 +7,26 @@
 
 mod checkpoint;
 mod commit;
-mod frames;
 mod group_commit;
 mod held;
-mod layout;
 mod leases;
-mod outline;
 mod reads;
 mod recovery;
 mod relocate;
 mod revisions;
 mod upgrade;
 
-pub use layout::Compression;
+pub use crate::diy::DiyOptions as LocalOptions;
+pub use crate::diy::layout::Compression;
 pub use upgrade::Upgraded;
 
 use crate::disk::{self, Disk, OsDisk};
-use crate::{Claim, Error, HeldLease, Host, LeaseInfo, Leases, Recovery, Result, StackId, SystemHost};
+use crate::diy::{document, layout};
+use crate::{Claim, HeldLease, Host, LeaseInfo, Leases, Recovery, Result, StackId, SystemHost};
 use async_trait::async_trait;
 use leases::LeaseFiles;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How a local store behaves; the defaults are the stock CLI's.
-#[derive(Debug, Clone)]
-pub struct LocalOptions {
-    /// How checkpoints are compressed.
-    pub compression: Compression,
-    /// Whether every checkpoint is kept under a name with its time.
-    pub retain_checkpoints: bool,
-    /// Whether a backup is made after each update.
-    pub backups: bool,
-    /// Whether an empty directory gets the layout without projects.
-    pub legacy_layout: bool,
-    /// How often a running update writes a checkpoint for tools that know nothing of the journal; `None` for never.
-    pub checkpoint_interval: Option<Duration>,
-    /// The version of the tool, for manifests.
-    pub tool_version: String,
-}
-
-impl Default for LocalOptions {
-    fn default() -> Self {
-        Self {
-            compression: Compression::None,
-            retain_checkpoints: false,
-            backups: true,
-            legacy_layout: false,
-            checkpoint_interval: Some(Duration::from_secs(5)),
-            tool_version: concat!("drystone-", env!("CARGO_PKG_VERSION")).to_owned(),
-        }
-    }
-}
 
 /// A store in a directory.
 #[derive(Debug, Clone)]
@@ -83,7 +51,7 @@ impl LocalStore {
     /// Opens a disk, real or simulated.
     pub fn with(disk: Arc<dyn Disk>, host: Arc<dyn Host>, options: LocalOptions) -> Result<Self> {
         let has_projects = match disk::read_if_there(&*disk, layout::META)? {
-            Some(meta) => meta_version(&*disk, &meta)? == 1,
+            Some(meta) => document::layout_version(disk.location(layout::META), &meta)? == 1,
             None => !options.legacy_layout && !upgrade::has_legacy_stacks(&*disk)?,
         };
         Ok(Self { inner: Arc::new(Inner { disk, host, options, has_projects }) })
@@ -126,25 +94,6 @@ impl LocalStore {
             disk::publish(self.disk(), layout::META, b"version: 1\n")?;
         }
         Ok(())
-    }
-}
-
-fn meta_version(disk: &dyn Disk, meta: &[u8]) -> Result<u64> {
-    #[derive(serde::Deserialize)]
-    struct Meta {
-        version: Option<u64>,
-    }
-    let path = disk.location(layout::META);
-    let text = String::from_utf8_lossy(meta);
-    let meta: Meta = serde_saphyr::from_str(&text)
-        .map_err(|error| Error::Corrupt { path: path.clone(), reason: error.to_string() })?;
-    match meta.version {
-        Some(version @ (0 | 1)) => Ok(version),
-        Some(version) => Err(Error::Unsupported {
-            path,
-            reason: format!("the directory has layout version {version}; this version knows 0 and 1"),
-        }),
-        None => Err(Error::Corrupt { path, reason: "it names no version".to_owned() }),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Reading, which never locks and never waits (S8).
 
 use super::checkpoint;
-use super::frames;
-use super::recovery::{JOURNAL, Replay};
-use super::{LocalStore, layout, revisions};
+use super::recovery::JOURNAL;
+use super::{LocalStore, revisions};
 use crate::disk;
+use crate::diy::layout::{self, stack_of};
+use crate::diy::replay::{Replay, SETTLED};
+use crate::diy::{document, frames, locks};
 use crate::{
     At, Error, JournalHead, JournalMark, JournalPart, Reads, Recorded, Result, RevisionInfo,
     StackDescription, StackId, StackSummary, Trashed,
@@ -49,8 +51,8 @@ impl Reads for LocalStore {
         match at {
             At::Revision(number) => {
                 let (info, text) = self.revisions(stack).read(stack, number)?;
-                let recorded =
-                    self.parse(&format!("{}/{number}.json.zst", layout::revisions(stack)), &text)?;
+                let path = format!("{}/{number}.json.zst", layout::revisions(stack));
+                let recorded = document::parse(self.disk().location(&path), &text)?;
                 Ok(Recorded { revision: Some(number), hash: info.hash, ..recorded })
             }
             At::Current => self.current(stack),
@@ -69,18 +71,12 @@ impl Reads for LocalStore {
         let folder = layout::history(stack);
         let mut records = Vec::new();
         for name in disk::list(self.disk(), &folder)?.iter().rev() {
-            let is_record = [".history.json", ".history.json.gz", ".history.json.zst"]
-                .iter()
-                .any(|ending| name.text.ends_with(ending));
-            if !is_record {
+            if !layout::is_history_record(&name.text) {
                 continue;
             }
             let path = format!("{folder}/{}", name.text);
             let Some(file) = disk::read_if_there(self.disk(), &path)? else { continue };
-            let corrupt = |reason: String| Error::Corrupt { path: self.disk().location(&path), reason };
-            let text = checkpoint::decompress(file).map_err(|error| corrupt(error.to_string()))?;
-            let text = String::from_utf8(text).map_err(|_| corrupt("it is not UTF-8".to_owned()))?;
-            records.push(Json::parse(text.trim()).map_err(|error| corrupt(error.to_string()))?);
+            records.push(document::history_record(&self.disk().location(&path), file)?);
         }
         Ok(records)
     }
@@ -111,9 +107,9 @@ impl LocalStore {
             checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;
         let hash = match self.revisions(stack).document_of(&located)? {
             Some(document) => document.hash,
-            None => checkpoint::hash(&text),
+            None => document::hash(&text),
         };
-        let recorded = self.parse(&located.path, &text)?;
+        let recorded = document::parse(self.disk().location(&located.path), &text)?;
         drop(text);
         let revision = self.revisions(stack).with_hash(&hash)?;
         Ok(Recorded { revision, hash, ..recorded })
@@ -180,30 +176,16 @@ impl LocalStore {
     }
 
     pub(crate) fn read_tags(&self, stack: &StackId) -> Result<BTreeMap<String, String>> {
-        #[derive(serde::Deserialize)]
-        struct Tags {
-            version: u64,
-            #[serde(default)]
-            tags: Option<BTreeMap<String, String>>,
-        }
         let path = layout::tags(stack);
         let Some(file) = disk::read_if_there(self.disk(), &path)? else { return Ok(BTreeMap::new()) };
-        let tags: Tags = serde_json::from_slice(&file).map_err(|error| Error::Corrupt {
-            path: self.disk().location(&path),
-            reason: error.to_string(),
-        })?;
-        if tags.version != 1 {
-            let reason = format!("its tags have version {}; this version knows 1", tags.version);
-            return Err(Error::Unsupported { path: self.disk().location(&path), reason });
-        }
-        Ok(tags.tags.unwrap_or_default())
+        document::read_tags(self.disk().location(&path), &file)
     }
 
     /// Revisions that a journal points into, which pruning must leave.
     pub(crate) fn pinned_revisions(&self, stack: &StackId) -> Result<BTreeSet<u64>> {
         let mut pinned = BTreeSet::new();
         for name in disk::list(self.disk(), &layout::journals(stack))? {
-            if name.text.ends_with(super::recovery::SETTLED) {
+            if name.text.ends_with(SETTLED) {
                 continue;
             }
             let path = format!("{}/{}", layout::journals(stack), name.text);
@@ -225,14 +207,9 @@ impl LocalStore {
             resources: last.and_then(|info| u64::try_from(info.resources).ok()),
             trashed: Some(Trashed {
                 id: id.to_owned(),
-                removed: super::leases::moment(&note.removed),
+                removed: locks::moment(&note.removed),
                 note: note.note,
             }),
         }))
     }
-}
-
-/// The stack that a file in a project's folder is the checkpoint of.
-pub(crate) fn stack_of(file: &str) -> Option<&str> {
-    [".json", ".json.gz", ".json.zst"].iter().find_map(|ending| file.strip_suffix(ending))
 }

@@ -1,36 +1,17 @@
 //! What the next holder does with what the last one left (S5, S12, S20).
 
+use super::LocalStore;
 use super::checkpoint::{self, Document};
-use super::commit::{Publish, Writer};
-use super::frames::{self, Frame, Publication, ReadJournal};
+use super::commit::Writer;
 use super::leases::Guard;
-use super::{LocalStore, layout};
 use crate::disk;
+use crate::diy::document::{self, Publish};
+use crate::diy::frames::{self, Frame, Publication, ReadJournal};
+use crate::diy::replay::{DAMAGED, ORPHAN, Replay, SETTLED, is_kept};
+use crate::diy::{layout, locks};
 use crate::{Error, LeaseInfo, Orphan, Recorded, Recovery, Result, StackId};
-use drystone_journal::Replayer;
-use drystone_model::{Feature, Manifest, Snapshot};
 
 pub(crate) const JOURNAL: &str = ".journal";
-const ORPHAN: &str = ".orphan";
-pub(crate) const DAMAGED: &str = ".damaged";
-
-/// Added to the name of a kept journal that somebody has dealt with. It stays for people to look at.
-pub(crate) const SETTLED: &str = ".settled";
-
-/// Whether a journal was kept for somebody to look at.
-fn is_kept(name: &str) -> bool {
-    name.ends_with(ORPHAN) || name.ends_with(DAMAGED)
-}
-
-/// What a journal makes of its base.
-pub(crate) struct Replay {
-    pub(crate) snapshot: Snapshot,
-    pub(crate) byte_strings: bool,
-    /// Whether something of the journal could not be used; it is kept then.
-    damaged: bool,
-    /// Whether the snapshot that it began with could be read.
-    has_base: bool,
-}
 
 impl LocalStore {
     /// Puts in order what a dead or fenced holder left: a move cut short, a prepared revision, a journal.
@@ -148,7 +129,7 @@ impl LocalStore {
         add(Frame::Closed)?;
         let pending = snapshot.pending_operations.len();
         let publish = Publish {
-            title: format!("recovered `{}` of {}@{}", holder.purpose, holder.user, holder.host),
+            title: format!("recovered `{}` of {}", holder.purpose, holder.holder()),
             snapshot,
             byte_strings,
             ..Publish::default()
@@ -170,33 +151,13 @@ impl LocalStore {
         Ok((pending, published.revision))
     }
 
-    /// Replays a journal over the revision that it began with. Entries that the damage cut off from what they refer to
-    /// are passed over; everything else counts.
+    /// Replays a journal over the revision that it began with.
     pub(crate) fn replayed(&self, stack: &StackId, journal: ReadJournal) -> Result<Replay> {
         let base = match &journal.header {
             Some(header) => self.base(stack, header)?,
             None => None,
         };
-        let has_base = base.is_some();
-        let mut replayer = match base {
-            Some(base) if base.byte_strings => Replayer::new(base.snapshot).with_byte_strings(),
-            Some(base) => Replayer::new(base.snapshot),
-            // What it began with is not known; what it did is.
-            None => Replayer::new(Snapshot::default()),
-        };
-        for entry in journal.entries {
-            // A refusal is kept by the replayer; everything that makes sense counts.
-            let _ = replayer.add(entry);
-        }
-        let replayed = replayer.finish();
-        let mut snapshot = replayed.snapshot;
-        snapshot.manifest = Manifest::new(self.host().now().to_string(), &*self.options().tool_version);
-        Ok(Replay {
-            snapshot,
-            byte_strings: replayed.features.contains(Feature::ByteString),
-            damaged: journal.damaged || !replayed.refused.is_empty(),
-            has_base,
-        })
+        Ok(Replay::of(base, journal, self.host().now(), &self.options().tool_version))
     }
 
     /// The snapshot that a journal began with: its revision's, or where that is damaged or gone the current one, if it
@@ -207,13 +168,13 @@ impl LocalStore {
             Ok((info, text)) if info.hash == header.base_hash => text,
             Ok(_) | Err(Error::NoRevision { .. } | Error::Corrupt { .. }) => {
                 match checkpoint::read(self.disk(), stack)? {
-                    Some((_, text)) if checkpoint::hash(&text) == header.base_hash => text,
+                    Some((_, text)) if document::hash(&text) == header.base_hash => text,
                     _ => return Ok(None),
                 }
             }
             Err(error) => return Err(error),
         };
-        self.parse(&layout::revisions(stack), &text).map(Some)
+        document::parse(self.disk().location(&layout::revisions(stack)), &text).map(Some)
     }
 
     /// Journals that wait for `state doctor` (S20).
@@ -232,7 +193,7 @@ impl LocalStore {
             orphans.push(Orphan {
                 replayed: name.ends_with(DAMAGED),
                 journal: name,
-                started: super::leases::moment(&holder.since),
+                started: locks::moment(&holder.since),
                 holder,
                 entries,
                 base,

@@ -3,28 +3,16 @@
 //! A move is a list of renames whose first makes it happen. The list is written down before; whoever takes the
 //! lease after a crash runs the rest of it if the first was done, and forgets it if not.
 
+use super::LocalStore;
 use super::checkpoint;
 use super::commit::Writer;
 use super::revisions::Revisions;
-use super::{LocalStore, layout};
 use crate::disk;
+use crate::diy::trash::TrashNote;
+use crate::diy::{document, layout, revision_number};
 use crate::{Error, Relocation, Result, RevisionInfo, StackId};
-use drystone_model::{Snapshot, record};
+use drystone_model::Snapshot;
 use serde::{Deserialize, Serialize};
-
-record! {
-    /// What is kept with a stack in the trash.
-    pub struct TrashNote {
-        /// The stack.
-        always "stack" => stack: String,
-        /// When it was removed, RFC 3339.
-        always "removed" => removed: String,
-        /// Who removed it.
-        always "by" => by: String,
-        /// What the remover left, such as the stack's settings.
-        optional "note" => note: Option<String>,
-    }
-}
 
 /// A move that has begun.
 #[derive(Debug, Serialize, Deserialize)]
@@ -77,8 +65,8 @@ impl LocalStore {
         let moved = moves.iter().find(|(from, to)| *from == own || *to == own);
         let (Some((_, own)), Some((_, checkpoint))) = (moved, moves.first()) else { return Ok(()) };
         let Some(file) = disk::read_if_there(self.disk(), checkpoint)? else { return Ok(()) };
-        let text = checkpoint::decompress(file).unwrap_or_default();
-        Revisions::below(self.disk(), &format!("{own}/revisions")).settle(Some(&checkpoint::hash(&text)))
+        let text = document::decompress(file).unwrap_or_default();
+        Revisions::below(self.disk(), &format!("{own}/revisions")).settle(Some(&document::hash(&text)))
     }
 
     fn relocate_by(&self, stack: &StackId, moves: Vec<(String, String)>) -> Result<()> {
@@ -146,11 +134,11 @@ impl LocalStore {
             self.stage_snapshot(target, Some(&folder), snapshot, byte_strings, &document.outline)?;
         let revisions = self.revisions(stack);
         let info = RevisionInfo {
-            number: i64::try_from(revisions.next()?).unwrap_or(i64::MAX),
-            parent: i64::try_from(previous).ok(),
+            number: revision_number(revisions.next()?),
+            parent: Some(revision_number(previous)),
             time: self.host().now().to_string(),
             title: format!("renamed from {stack}"),
-            by: format!("{}@{}", writer.lease.user, writer.lease.host),
+            by: writer.lease.holder(),
             hash: renamed.hash.clone(),
             resources: renamed.outline.resources,
             ..RevisionInfo::default()
@@ -208,7 +196,7 @@ impl LocalStore {
         let note = TrashNote {
             stack: stack.qualified(),
             removed: now.to_string(),
-            by: format!("{}@{}", writer.lease.user, writer.lease.host),
+            by: writer.lease.holder(),
             note,
             ..TrashNote::default()
         };
@@ -256,7 +244,7 @@ impl LocalStore {
             .map(|name| (format!("{folder}/{}", name.text), format!("{stacks}/{}", name.text)))
             .collect();
         // The checkpoint first: it makes the stack exist.
-        moves.sort_by_key(|(from, _)| super::reads::stack_of(from).is_none());
+        moves.sort_by_key(|(from, _)| layout::stack_of(from).is_none());
         let leftovers = self.leftovers(stack)?;
         moves.splice(1.min(moves.len())..1.min(moves.len()), leftovers);
         moves.push((format!("{folder}/history"), layout::history(stack)));

@@ -3,9 +3,10 @@
 //! A revision is prepared before its document becomes current and recorded after. A crash in between leaves a prepared
 //! one; whether it happened is told by the hash of the current document.
 
-use super::checkpoint::{self, Document, Located};
-use super::outline::Outline;
+use super::checkpoint::{Document, Located};
 use crate::disk::{self, Disk, Staged};
+use crate::diy::outline::Outline;
+use crate::diy::{document, layout, number_of};
 use crate::{Error, Result, RevisionInfo, StackId};
 use drystone_model::{Json, record};
 
@@ -64,7 +65,7 @@ pub(crate) struct Revisions<'a> {
 
 impl<'a> Revisions<'a> {
     pub(crate) fn new(disk: &'a dyn Disk, stack: &StackId) -> Self {
-        Self::below(disk, &super::layout::revisions(stack))
+        Self::below(disk, &layout::revisions(stack))
     }
 
     /// The revisions in a folder, such as those of a stack in the trash.
@@ -81,10 +82,10 @@ impl<'a> Revisions<'a> {
     pub(crate) fn with_hash(&self, hash: &str) -> Result<Option<u64>> {
         // Nearly always it is the newest of all.
         if let Some((newest, _)) = self.newest()?.filter(|(newest, _)| newest.hash == hash) {
-            return Ok(Some(number(&newest)));
+            return Ok(Some(number_of(&newest)));
         }
         let infos = self.list()?;
-        Ok(infos.iter().rev().find(|info| info.hash == hash).map(number))
+        Ok(infos.iter().rev().find(|info| info.hash == hash).map(number_of))
     }
 
     /// What is known of a checkpoint file, when the newest revision was made of it.
@@ -123,8 +124,8 @@ impl<'a> Revisions<'a> {
         let path = self.path(revision, CONTENT);
         let file =
             disk::read_if_there(self.disk, &path)?.ok_or_else(|| self.corrupt(&path, "it is missing"))?;
-        let text = checkpoint::decompress(file).map_err(|error| self.corrupt(&path, error))?;
-        if checkpoint::hash(&text) != info.hash {
+        let text = document::decompress(file).map_err(|error| self.corrupt(&path, error))?;
+        if document::hash(&text) != info.hash {
             return Err(self.corrupt(&path, "its content is not what was recorded: the hash differs"));
         }
         Ok((info, text))
@@ -152,8 +153,8 @@ impl<'a> Revisions<'a> {
         content: Staged<'_>,
         document: Option<&Document>,
     ) -> Result<()> {
-        let prepared = self.path(number(info), PREPARED);
-        content.publish_as(&self.path(number(info), CONTENT))?;
+        let prepared = self.path(number_of(info), PREPARED);
+        content.publish_as(&self.path(number_of(info), CONTENT))?;
         let mut info = info.clone();
         if let Some(document) = document {
             let origin = Json::from_serialize(&Origin::of(document));
@@ -184,9 +185,9 @@ impl<'a> Revisions<'a> {
     pub(crate) fn settle(&self, current_hash: Option<&str>) -> Result<()> {
         for info in self.infos(PREPARED)? {
             if Some(info.hash.as_str()) == current_hash {
-                self.record(number(&info))?;
+                self.record(number_of(&info))?;
             } else {
-                self.delete(number(&info))?;
+                self.delete(number_of(&info))?;
             }
         }
         Ok(())
@@ -221,8 +222,4 @@ impl<'a> Revisions<'a> {
     fn corrupt(&self, path: &str, reason: impl std::fmt::Display) -> Error {
         Error::Corrupt { path: self.disk.location(path), reason: reason.to_string() }
     }
-}
-
-pub(crate) fn number(info: &RevisionInfo) -> u64 {
-    u64::try_from(info.number).unwrap_or(0)
 }

@@ -1,8 +1,8 @@
 //! The layout without projects: told apart, and brought up to the one with.
 
-use super::reads::stack_of;
-use super::{LocalStore, layout};
+use super::LocalStore;
 use crate::disk::{self, Disk};
+use crate::diy::layout::{self, stack_of};
 use crate::{At, Claim, Leases, Reads, Relocation, Result, StackId};
 
 /// What an upgrade did.

@@ -95,6 +95,16 @@ pub(crate) fn trashed(stack: &StackId, id: &str) -> String {
     format!("{}@{id}", ours("trash", stack))
 }
 
+/// The stack that a file in a project's folder is the checkpoint of.
+pub(crate) fn stack_of(file: &str) -> Option<&str> {
+    [".json", ".json.gz", ".json.zst"].iter().find_map(|ending| file.strip_suffix(ending))
+}
+
+/// Whether a file of the history is the record of an update.
+pub(crate) fn is_history_record(file: &str) -> bool {
+    [".history.json", ".history.json.gz", ".history.json.zst"].iter().any(|ending| file.ends_with(ending))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

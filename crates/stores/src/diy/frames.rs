@@ -3,7 +3,8 @@
 //! A crash can tear the last frame; reading stops there and recovery cuts it off. A frame damaged further up is told
 //! apart by the sound frames after it: those are still read, and the damage is reported.
 
-use crate::LeaseInfo;
+use super::outline::Outline;
+use crate::{LeaseInfo, RevisionInfo};
 use drystone_journal::Entry;
 use drystone_model::record;
 use serde::Serialize;
@@ -38,6 +39,62 @@ record! {
     }
 }
 
+record! {
+    /// What a holder has decided, where the journal is what decides: whoever reads it carries it out (S5).
+    pub struct Decision {
+        /// Under which lease, for when nothing else of the journal is left.
+        optional "lease" => lease: Option<LeaseInfo>,
+        /// The checkpoint that is to hold the document; empty when nothing of it changes.
+        optional "path" => path: String,
+        /// The document that is current until then.
+        optional "before" => before: Option<Before>,
+        /// The new revision; `None` for a stack that has no snapshot yet.
+        optional "revision" => revision: Option<RevisionInfo>,
+        /// What stands in its document around the state.
+        optional "outline" => outline: Option<Outline>,
+        /// When the state in it was written.
+        optional "time" => time: String,
+        /// Journals of dead holders that the document brings in.
+        optional "replays" => replays: Vec<String>,
+        /// What is to be moved instead.
+        optional "relocation" => relocation: Option<Moves>,
+    }
+}
+
+record! {
+    /// A document that is to be replaced.
+    pub struct Before {
+        /// Its checkpoint.
+        always "path" => path: String,
+        /// The server's tag of its content.
+        optional "eTag" => e_tag: Option<String>,
+        /// The server's number of its content.
+        optional "generation" => generation: Option<String>,
+        /// Its hash, and those of checkpoints of the same update that may take its place until the decision holds.
+        always "hashes" => hashes: Vec<String>,
+    }
+}
+
+record! {
+    /// Objects to be written, moved and deleted, in this order.
+    pub struct Moves {
+        /// Paths with what they are to hold.
+        optional "writes" => writes: Vec<(String, String)>,
+        /// From where to where.
+        optional "moves" => moves: Vec<(String, String)>,
+        /// Paths.
+        optional "deletes" => deletes: Vec<String>,
+    }
+}
+
+record! {
+    /// Who closed a journal by taking over its lease.
+    pub struct Taker {
+        /// The lease of the next holder.
+        always "lease" => lease: LeaseInfo,
+    }
+}
+
 /// A frame.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Frame {
@@ -47,12 +104,18 @@ pub(crate) enum Frame {
     Publication(Publication),
     /// No entry after this counts (S12).
     Closed,
+    /// Only in journals of segments.
+    Decision(Box<Decision>),
+    /// Only in journals of segments: the tombstone that closes one.
+    Taken(Box<Taker>),
 }
 
 const HEADER: u8 = 1;
 const ENTRY: u8 = 2;
 const PUBLICATION: u8 = 3;
 const CLOSED: u8 = 4;
+const DECISION: u8 = 5;
+const TAKEN: u8 = 6;
 
 /// Adds the frame of an entry to a buffer.
 pub(crate) fn write_entry(entry: &Entry, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
@@ -84,6 +147,8 @@ impl Frame {
             Self::Entry(entry) => write(ENTRY, Some(entry), out),
             Self::Publication(publication) => write(PUBLICATION, Some(publication), out),
             Self::Closed => write(CLOSED, None::<&()>, out),
+            Self::Decision(decision) => write(DECISION, Some(decision), out),
+            Self::Taken(taker) => write(TAKEN, Some(taker), out),
         }
     }
 
@@ -93,6 +158,8 @@ impl Frame {
             ENTRY => serde_json::from_slice(payload).ok().map(|entry| Self::Entry(Box::new(entry))),
             PUBLICATION => serde_json::from_slice(payload).ok().map(Self::Publication),
             CLOSED => Some(Self::Closed),
+            DECISION => serde_json::from_slice(payload).ok().map(Self::Decision),
+            TAKEN => serde_json::from_slice(payload).ok().map(Self::Taken),
             _ => None,
         }
     }
@@ -106,7 +173,7 @@ pub(crate) fn start(header: Header) -> Result<Vec<u8>, serde_json::Error> {
 }
 
 /// A journal as it was read back.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ReadJournal {
     /// `None` when the header is damaged. It is durable before anything is appended, so it is never torn.
     pub(crate) header: Option<Header>,
@@ -139,7 +206,7 @@ pub(crate) fn read_on(rest: &[u8]) -> (Vec<Entry>, usize) {
         match frame {
             Frame::Closed => break,
             Frame::Entry(entry) => entries.push(*entry),
-            Frame::Header(_) | Frame::Publication(_) => {}
+            Frame::Header(_) | Frame::Publication(_) | Frame::Decision(_) | Frame::Taken(_) => {}
         }
         at += length;
         sound = at;
@@ -181,9 +248,49 @@ pub(crate) fn read(file: &[u8]) -> ReadJournal {
             // Whoever closed it says here what it is about to make current.
             Frame::Publication(publication) => journal.publications.push(publication),
             Frame::Closed => closed = true,
+            Frame::Decision(_) | Frame::Taken(_) => {}
         }
     }
     journal
+}
+
+/// A segment of a journal that is kept in segments.
+#[derive(Debug, Default)]
+pub(crate) struct Segment {
+    /// Whether a new journal of the same lease begins with it.
+    pub(crate) starts: bool,
+    pub(crate) header: Option<Header>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) publications: Vec<Publication>,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) taker: Option<Taker>,
+    /// Whether something in it could not be read. Segments are never torn.
+    pub(crate) damaged: bool,
+}
+
+/// Reads a segment, whatever is wrong with it.
+pub(crate) fn segment(content: &[u8]) -> Segment {
+    let starts = content.starts_with(MAGIC);
+    let mut segment = Segment { starts, ..Segment::default() };
+    let mut at = if starts { MAGIC.len() } else { 0 };
+    while at < content.len() {
+        let Some((frame, length)) = frame_at(content, at) else {
+            segment.damaged = true;
+            let next = (at + 1..content.len()).find(|&next| frame_at(content, next).is_some());
+            at = next.unwrap_or(content.len());
+            continue;
+        };
+        at += length;
+        match frame {
+            Frame::Header(header) => segment.header = Some(*header),
+            Frame::Entry(entry) => segment.entries.push(*entry),
+            Frame::Publication(publication) => segment.publications.push(publication),
+            Frame::Closed => {}
+            Frame::Decision(decision) => segment.decision = Some(*decision),
+            Frame::Taken(taker) => segment.taker = Some(*taker),
+        }
+    }
+    segment
 }
 
 /// The frame that starts at an offset and its whole length, when there is a sound one. Almost every offset that is not
@@ -195,7 +302,7 @@ fn frame_at(file: &[u8], at: usize) -> Option<(Frame, usize)> {
     let kind = head[OVERHEAD - 1];
     let length = u32::from_le_bytes(head[0..4].try_into().ok()?) as usize;
     let checksum = u32::from_le_bytes(head[4..8].try_into().ok()?);
-    if !(HEADER..=CLOSED).contains(&kind) || length > LARGEST {
+    if !(HEADER..=TAKEN).contains(&kind) || length > LARGEST {
         return None;
     }
     let body = rest.get(OVERHEAD - 1..OVERHEAD + length)?;

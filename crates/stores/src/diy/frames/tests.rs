@@ -137,3 +137,40 @@ fn s12_nobody_follows_a_journal_beyond_its_closing() {
     assert_eq!((entries.len(), end + length), (ENTRIES, closing));
     assert_eq!(read_on(&file[closing..]).0.len(), 0);
 }
+
+#[test]
+fn s05_a_segment_reads_back_and_damage_costs_one_frame() {
+    let (file, starts) = journal();
+    let whole = segment(&file);
+    assert_eq!((whole.starts, whole.damaged, whole.header.is_some()), (true, false, true));
+    assert_eq!((whole.entries.len(), whole.publications.len()), (ENTRIES, 1));
+    let mut damaged = file[starts[1]..].to_vec();
+    damaged[OVERHEAD] ^= 1;
+    let rest = segment(&damaged);
+    assert_eq!((rest.starts, rest.damaged, rest.entries.len()), (false, true, ENTRIES - 1));
+}
+
+#[test]
+fn s05_a_decision_is_read_back_as_it_was_made() {
+    let decision = Decision {
+        path: ".pulumi/stacks/shop/prod.json".to_owned(),
+        before: Some(Before { hashes: vec!["abc".to_owned()], ..Before::default() }),
+        revision: Some(RevisionInfo { number: 7, ..RevisionInfo::default() }),
+        relocation: Some(Moves { moves: vec![("a".to_owned(), "b".to_owned())], ..Moves::default() }),
+        ..Decision::default()
+    };
+    let mut bytes = Vec::new();
+    write_entry(&begin(1, 1, "r"), &mut bytes).unwrap();
+    Frame::Decision(Box::new(decision.clone())).write(&mut bytes).unwrap();
+    let read = segment(&bytes);
+    assert_eq!((read.entries.len(), read.decision, read.damaged), (1, Some(decision), false));
+}
+
+#[test]
+fn s12_a_tombstone_says_who_took_over() {
+    let lease = LeaseInfo { user: "ana".to_owned(), epoch: 3, ..LeaseInfo::default() };
+    let mut bytes = Vec::new();
+    let taker = Taker { lease: lease.clone(), ..Taker::default() };
+    Frame::Taken(Box::new(taker)).write(&mut bytes).unwrap();
+    assert_eq!(segment(&bytes).taker.map(|taker| taker.lease), Some(lease));
+}
