@@ -42,7 +42,7 @@ pub(crate) fn run(ready: &Ready, phases: &mut Phases) {
         if deny(ready, &["fetch", "db"]).is_err() {
             return Ok(Ending::LeftOut("the advisory database cannot be fetched from here".to_owned()));
         }
-        deny(ready, &["check", "--disable-fetch", "advisories"])?;
+        deny(ready, &["--offline", "check", "advisories"])?;
         Ok(Ending::Passed)
     });
     phases.run("links", || {

@@ -2,12 +2,14 @@
 
 use crate::case::{Case, Ending, Language, Ledger, PLAN, Pack, Step};
 use crate::normal;
+use drystone_secrets::stored::reveal;
+use drystone_secrets::{Keyring, Passphrase, Passphrases};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 
 /// What one command left behind.
 #[derive(Debug, Clone)]
@@ -37,7 +39,6 @@ pub(crate) struct Side {
     language: Language,
     variables: Vec<(String, String)>,
     calls_seen: usize,
-    runs_left: usize,
     is_stock: bool,
     /// What is added to previews and updates for policies.
     policy_arguments: Vec<String>,
@@ -46,6 +47,8 @@ pub(crate) struct Side {
 /// Where the stack is stored before ours has changed it, and always by the stock CLI.
 const STORED: &str = "state/.pulumi/stacks/shop/dev.json";
 
+const PASSPHRASE: &str = "correct horse";
+
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
 /// A peer that `cargo xtask test` hands over. Without it the test fails: it is not to be passed over.
@@ -53,6 +56,20 @@ pub(crate) fn peer(variable: &str) -> PathBuf {
     std::env::var_os(variable)
         .unwrap_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"))
         .into()
+}
+
+/// A state with its secrets in clear. All cases of one CLI have one stack's salt, so that its key is derived once.
+fn revealed(text: &str) -> String {
+    static KEYRING: LazyLock<Keyring> = LazyLock::new(|| Keyring::new(Passphrases::new(|_| None)));
+    let state: Value = serde_json::from_str(text).unwrap();
+    let places = ["/checkpoint/latest/secrets_providers", "/deployment/secrets_providers"];
+    let provider = places.iter().find_map(|place| state.pointer(place));
+    let Some(salt) = provider.and_then(|provider| provider["state"]["salt"].as_str()) else {
+        return text.to_owned();
+    };
+    let crypter = KEYRING.open(salt, &Passphrase::new(PASSPHRASE)).unwrap();
+    let clear = reveal(&[text], crypter.as_ref()).unwrap().pop().flatten();
+    clear.unwrap_or_else(|| text.to_owned())
 }
 
 impl Side {
@@ -66,7 +83,6 @@ impl Side {
             language: case.language,
             variables: Vec::new(),
             calls_seen: 0,
-            runs_left: case.steps.iter().filter(|step| matches!(step, Step::Run { .. })).count(),
             policy_arguments: Vec::new(),
             is_stock: binary == peer("DRYSTONE_PEER_PULUMI"),
         };
@@ -297,7 +313,7 @@ impl Side {
         command.env("HOME", self.folder.join("home")).env("TMPDIR", self.folder.join("tmp"));
         command.env("PULUMI_HOME", self.folder.join("home/.pulumi"));
         command.env("PULUMI_BACKEND_URL", format!("file://{}", self.folder.join("state").display()));
-        command.env("PULUMI_CONFIG_PASSPHRASE", "correct horse");
+        command.env("PULUMI_CONFIG_PASSPHRASE", PASSPHRASE);
         command.env("PULUMI_SKIP_UPDATE_CHECK", "true");
         command.env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true");
         command.env("NODE_PATH", peer("DRYSTONE_PEER_NODE_SDK").join("node_modules"));
@@ -376,21 +392,17 @@ impl Side {
         }
     }
 
-    /// The state, with its secrets in clear after the last command; before it they are only seen to be secrets, which
-    /// spares the derivation of the key. The stock CLI's is read as it stored it, which is quicker.
-    fn export(&mut self) -> Value {
-        self.runs_left -= 1;
-        if self.runs_left == 0 {
-            let clear = self.ok(&["stack", "export", "--stack", "dev", "--show-secrets"]);
-            return serde_json::from_str(&clear).unwrap();
+    /// The state with its secrets in clear. The stock CLI's is read as it stored it, which is quicker.
+    fn export(&self) -> Value {
+        let text = match self.is_stock {
+            true => fs::read_to_string(self.folder.join(STORED)).unwrap(),
+            false => self.ok(&["stack", "export", "--stack", "dev"]),
+        };
+        let mut exported: Value = serde_json::from_str(&revealed(&text)).unwrap();
+        if self.is_stock {
+            exported["deployment"] = exported["checkpoint"]["latest"].take();
         }
-        if !self.is_stock {
-            return serde_json::from_str(&self.ok(&["stack", "export", "--stack", "dev"])).unwrap();
-        }
-        let stored = fs::read_to_string(self.folder.join(STORED)).unwrap();
-        let mut stored: Value = serde_json::from_str(&stored).unwrap();
-        stored["deployment"] = stored["checkpoint"]["latest"].take();
-        stored
+        exported
     }
 
     /// The calls since the last command.
