@@ -98,13 +98,21 @@ fn peer(name: &str) -> PathBuf {
     PathBuf::from(std::env::var(&variable).unwrap_or_else(|_| panic!("{variable}: run `cargo xtask test`")))
 }
 
-/// Brings up a program that makes `one` of a parameterised package and finds it again, and sees that it stays.
-fn lives(sandbox: &Sandbox) {
+/// Brings up a program that makes `one` of a parameterised package with all that SDKs have, and sees that it stays.
+fn lives(sandbox: &mut Sandbox) {
+    sandbox.set("SHELVES_OPEN", "true");
+    sandbox.set("SHELVES_ROOM", "attic");
     sandbox.ok(&["stack", "init", "dev"]);
+    sandbox.ok(&["config", "set", "shelves:hours", "8"]);
     let up = sandbox.drystone(&["up", "--yes", "--skip-preview"]);
     assert_eq!(up.code, 0, "{up:#?}");
     assert!(up.stdout.contains("shelves:index:Item one"), "{up:#?}");
-    assert_eq!(sandbox.ok(&["stack", "output", "x"]).trim(), "1");
+    let outputs: Value = serde_json::from_str(&sandbox.ok(&["stack", "output", "--json"])).expect("JSON");
+    let expected = serde_json::json!({
+        "x": 1, "is": true, "material": "steel", "room": "attic", "width": 5, "label": "A-shelf", "count": 3,
+        "found": "oak-wood", "shop": "corner", "open": true, "hours": 8,
+    });
+    assert_eq!(outputs, expected);
     assert!(sandbox.project().join("world/one").exists());
     let unchanged = sandbox.drystone(&["up", "--yes", "--skip-preview", "--expect-no-changes"]);
     assert_eq!(unchanged.code, 0, "{unchanged:#?}");
@@ -117,21 +125,33 @@ fn lives(sandbox: &Sandbox) {
 #[test]
 #[ignore = "needs the testbed plugins and the Node.js SDK: run by cargo xtask test"]
 fn a_program_in_javascript_uses_a_package_that_is_added() {
-    let sandbox = project();
+    let mut sandbox = project();
     sandbox.write("Pulumi.yaml", "name: shop\nruntime: nodejs\n");
     let sdk = peer("NODE_SDK").join("node_modules/@pulumi/pulumi");
     let needs = format!("{{ \"@pulumi/pulumi\": \"file:{}\" }}", sdk.display());
     sandbox.write("package.json", &format!("{{ \"private\": true, \"dependencies\": {needs} }}\n"));
     sandbox.write(
         "index.js",
-        "const shelves = require(\"@pulumi/shelves\");\nconst one = new shelves.Item(\"one\", { x: 1 });\n\
-         exports.x = one.x;\nexports.is = shelves.Item.isInstance(one);\n",
+        "const shelves = require(\"@pulumi/shelves\");
+const one = new shelves.Item(\"one\", { x: 1, material: shelves.Material.Steel, size: { shelfWidth: 5 } });
+exports.x = one.x;
+exports.is = shelves.Item.isInstance(one);
+exports.material = one.material;
+exports.room = one.room;
+exports.width = one.size.shelfWidth;
+exports.label = one.label({ letterPrefix: \"A\" }).fullLabel;
+exports.count = one.countBooks();
+exports.found = shelves.getShelfOutput({ shelfName: \"top\" }).size.material;
+exports.shop = shelves.config.shopName;
+exports.open = shelves.config.open;
+exports.hours = shelves.config.hours;
+",
     );
     let added = sandbox.drystone(&["package", "add", "bench", "--", "shelves"]);
     assert_eq!(added.code, 0, "{added:#?}");
     let noted = read(&sandbox, "package.json");
     assert!(noted.replace(' ', "").contains("\"@pulumi/shelves\":\"file:sdks/shelves\""), "{noted}");
-    lives(&sandbox);
+    lives(&mut sandbox);
 }
 
 #[test]
@@ -144,8 +164,22 @@ fn a_program_in_python_uses_a_package_that_is_added() {
     sandbox.write("Pulumi.yaml", "name: shop\nruntime: { name: python, options: { virtualenv: venv } }\n");
     sandbox.write(
         "__main__.py",
-        "import pulumi\nimport pulumi_shelves as shelves\n\none = shelves.Item(\"one\", x=1)\n\
-         pulumi.export(\"x\", one.x)\n",
+        "import pulumi
+import pulumi_shelves as shelves
+
+one = shelves.Item(\"one\", x=1, material=shelves.Material.STEEL, size=shelves.SizeArgs(shelf_width=5))
+pulumi.export(\"x\", one.x)
+pulumi.export(\"is\", isinstance(one, shelves.Item))
+pulumi.export(\"material\", one.material)
+pulumi.export(\"room\", one.room)
+pulumi.export(\"width\", one.size.shelf_width)
+pulumi.export(\"label\", one.label(letter_prefix=\"A\").full_label)
+pulumi.export(\"count\", one.count_books())
+pulumi.export(\"found\", shelves.get_shelf(shelf_name=\"top\").size.material)
+pulumi.export(\"shop\", shelves.config.shop_name)
+pulumi.export(\"open\", shelves.config.open)
+pulumi.export(\"hours\", shelves.config.hours)
+",
     );
     assert_eq!(sandbox.drystone(&["install"]).code, 0);
     let library = sandbox.project().join("venv/lib");
@@ -155,13 +189,37 @@ fn a_program_in_python_uses_a_package_that_is_added() {
     let added = sandbox.drystone(&["package", "add", "bench", "--", "shelves"]);
     assert_eq!(added.code, 0, "{added:#?}");
     assert_eq!(read(&sandbox, "requirements.txt"), "./sdks/shelves\n");
-    lives(&sandbox);
+    lives(&mut sandbox);
+}
+
+/// A program in a language that has a plugin of its own, which makes SDKs.
+#[test]
+#[ignore = "needs the testbed plugins: run by cargo xtask test"]
+fn the_plugin_of_a_language_makes_and_links_sdks() {
+    let sandbox = project();
+    sandbox.write("Pulumi.yaml", "name: shop\nruntime: bench\n");
+    sandbox.write("sdks/shelves/older.txt", "");
+    let added = sandbox.drystone(&["package", "add", "bench", "--", "shelves"]);
+    assert_eq!(added.code, 0, "{added:#?}");
+    assert!(added.stderr.contains("say what you need"), "{added:#?}");
+    assert!(read(&sandbox, "sdks/shelves/schema.json").contains("\"shelves\""));
+    assert!(!sandbox.project().join("sdks/shelves/older.txt").exists());
+    // It has asked us for the schema of what the plugin makes of the parameter.
+    assert_eq!(read(&sandbox, "depends.txt"), "\"shelves\" \"2.0.0\" from sdks/shelves\n");
+    assert!(read(&sandbox, "Pulumi.yaml").contains("source: bench"));
+
+    let refused = sandbox.drystone(&["package", "add", "bench", "--", "refused"]);
+    assert!(refused.code == 1 && refused.stderr.contains("too odd"), "{refused:#?}");
+    let folders: Vec<_> = std::fs::read_dir(sandbox.project().join("sdks")).expect("a folder").collect();
+    assert_eq!(folders.len(), 1, "nothing is half done: {folders:?}");
 }
 
 #[test]
-fn a_language_whose_sdks_cannot_be_made_is_told() {
-    let sandbox = Sandbox::new();
-    sandbox.write("Pulumi.yaml", "name: shop\nruntime: go\n");
+fn a_language_whose_plugin_is_not_there_is_told() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true");
+    sandbox.write("Pulumi.yaml", "name: shop\nruntime: nolang\n");
     let ended = sandbox.drystone(&["package", "add", "drystone"]);
-    assert!(ended.code == 2 && ended.stderr.contains("an SDK for `go`"), "{ended:#?}");
+    assert!(ended.code != 0 && ended.stderr.contains("pulumi-language-nolang"), "{ended:#?}");
+    assert!(!sandbox.project().join("sdks").exists());
 }

@@ -2,6 +2,7 @@
 
 pub mod names;
 mod node;
+mod parts;
 mod place;
 mod python;
 mod types;
@@ -10,10 +11,10 @@ pub use node::node;
 pub use place::{Class, ENGINE, Sdk, package_of};
 pub use python::python;
 
-use drystone_plugins::schema::{Function, Package, Resource, SchemaError};
+use drystone_plugins::schema::Package;
+use parts::{Answer, Kind, Method, Module, Parts, parts};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use types::Objects;
 
 /// The files of an SDK by their paths in its folder.
 pub type Files = BTreeMap<String, String>;
@@ -31,77 +32,28 @@ pub struct Origin {
     pub parameter: Option<String>,
 }
 
-/// A module of a package: its resources and functions.
-#[derive(Debug, Default)]
-struct Module {
-    resources: Vec<(Class, Arc<Resource>)>,
-    functions: Vec<(Class, Function)>,
-}
-
-/// The modules of a package by their names, those above others among them, each part in the order of its tokens.
-fn modules(package: &Arc<Package>, sdk: Sdk) -> Result<BTreeMap<Vec<String>, Module>, SchemaError> {
-    let mut modules: BTreeMap<Vec<String>, Module> = BTreeMap::from([(Vec::new(), Module::default())]);
-    let mut tokens: Vec<&str> = package.resource_tokens().collect();
-    tokens.sort_unstable();
-    for token in tokens {
-        let class = sdk.class(token, Some(package));
-        let resource = package.resource(token)?;
-        modules.entry(class.modules.clone()).or_default().resources.push((class, resource));
-    }
-    let mut tokens: Vec<&str> = package.function_tokens().collect();
-    tokens.sort_unstable();
-    for token in tokens {
-        let function = package.function(token)?;
-        // A method belongs to its resource.
-        if !function.inputs.contains_key("__self__") {
-            let class = sdk.class(token, Some(package));
-            modules.entry(class.modules.clone()).or_default().functions.push((class, function));
-        }
-    }
-    with_those_above(&mut modules);
-    Ok(modules)
-}
-
-/// Adds the modules above others that have nothing themselves.
-fn with_those_above<T: Default>(modules: &mut BTreeMap<Vec<String>, T>) {
-    for path in modules.keys().cloned().collect::<Vec<_>>() {
-        for length in 0..path.len() {
-            modules.entry(path[..length].to_vec()).or_default();
-        }
-    }
-}
-
-/// The objects with names that are given, and those that come back.
-fn objects(modules: &BTreeMap<Vec<String>, Module>, provider: &Resource) -> (Objects, Objects) {
-    let (mut inputs, mut outputs) = (Objects::default(), Objects::default());
-    for module in modules.values() {
-        for (_, resource) in &module.resources {
-            inputs.add(resource.inputs.values());
-            // What is known of a resource is given when it is looked up.
-            inputs.add(resource.outputs.values());
-            outputs.add(resource.outputs.values());
-        }
-        for (_, function) in &module.functions {
-            inputs.add(function.inputs.values());
-            if let Some(object) = &function.outputs {
-                outputs.add(object.properties().values());
+impl Origin {
+    /// What the engine reads of an installed package.
+    fn note(&self, package: &Package) -> Value {
+        let mut note = json!({ "resource": true, "name": self.plugin });
+        for (member, text) in [("version", &self.version), ("server", &self.server)] {
+            if !text.is_empty() {
+                note[member] = Value::from(text.as_str());
             }
         }
+        if let Some(value) = &self.parameter {
+            note["parameterization"] =
+                json!({ "name": package.name, "version": package.version, "value": value });
+        }
+        note
     }
-    inputs.add(provider.inputs.values());
-    (inputs, outputs)
-}
-
-/// The names of the modules directly below one.
-fn below<'a, T>(modules: &'a BTreeMap<Vec<String>, T>, path: &[String]) -> Vec<&'a str> {
-    let inner = modules.keys().filter(|other| other.len() == path.len() + 1 && other.starts_with(path));
-    inner.filter_map(|other| other.last()).map(String::as_str).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::{Component, Path};
+    use std::sync::Arc;
 
     /// A schema that lies: its names are paths and code.
     const HOSTILE: &str = r#"{
@@ -116,6 +68,32 @@ mod tests {
         },
         "functions": { "shop:/etc:get\nevil": {} }
     }"#;
+
+    /// The package that the programs of the CLI's tests use.
+    fn shelves() -> Arc<Package> {
+        let schema = include_str!("../../testbed/src/parameterised.json").replace("NAME", "shelves");
+        Package::read(&schema).unwrap()
+    }
+
+    /// All files but those that are the same for every package.
+    fn written(files: Files) -> String {
+        let same = ["package.js", "_package.py", "_build.py", "py.typed"];
+        let own = files.into_iter().filter(|(path, _)| !same.iter().any(|name| path.ends_with(name)));
+        own.map(|(path, text)| format!("==> {path}\n{text}\n")).collect()
+    }
+
+    #[test]
+    fn a_package_in_node() {
+        let origin = Origin { plugin: "bench".to_owned(), version: "1.0.0".to_owned(), ..Origin::default() };
+        insta::assert_snapshot!(written(node(&shelves(), &origin).unwrap()));
+    }
+
+    #[test]
+    fn a_package_in_python() {
+        let origin =
+            Origin { plugin: "bench".to_owned(), parameter: Some("aGk=".to_owned()), ..Origin::default() };
+        insta::assert_snapshot!(written(python(&shelves(), &origin).unwrap()));
+    }
 
     #[test]
     fn a_schema_that_lies_writes_nothing_outside_of_its_folder() {

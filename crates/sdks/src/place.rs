@@ -1,10 +1,25 @@
 //! Where SDKs have the types of packages.
 
 use crate::names::{capitalized, identifier, snake_case, typescript_name};
-use drystone_plugins::schema::Package;
+use drystone_plugins::schema::{Language, Package};
 
 /// The package that the SDK itself has.
 pub const ENGINE: &str = "pulumi";
+
+/// Names of values that are called by a word.
+const NUMBERS: [(&str, &str); 11] = [
+    ("*", "Asterisk"),
+    ("0", "Zero"),
+    ("1", "One"),
+    ("2", "Two"),
+    ("3", "Three"),
+    ("4", "Four"),
+    ("5", "Five"),
+    ("6", "Six"),
+    ("7", "Seven"),
+    ("8", "Eight"),
+    ("9", "Nine"),
+];
 
 /// A language whose packages are SDKs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +51,26 @@ impl Sdk {
         }
     }
 
+    /// What a schema says for the language.
+    pub fn language(self, schema: &Package) -> Language {
+        schema.language(self.name())
+    }
+
+    /// The name of a value of an enumeration: `Tcp` or `TCP` for `tcp`. One that cannot start with what it starts with
+    /// has the name of the enumeration in front.
+    pub(crate) fn member(self, name: &str, class: &str) -> String {
+        let name = NUMBERS.iter().find(|(short, _)| *short == name).map_or(name, |(_, word)| word);
+        let (name, class) = match self {
+            Self::Node => (capitalized(&identifier(name)), class.to_owned()),
+            Self::Python => (identifier(&snake_case(name)).to_uppercase(), snake_case(class).to_uppercase()),
+        };
+        let name = if name.starts_with('_') { class + &name } else { name };
+        let words: Vec<&str> = name.split('_').collect();
+        let (first, rest) = words.split_first().unwrap_or((&"", &[]));
+        let rest = rest.iter().enumerate().filter(|(at, word)| !word.is_empty() || at + 1 == rest.len());
+        rest.fold((*first).to_owned(), |name, (_, word)| name + "_" + word)
+    }
+
     /// The class of a type. Without a schema it is where packages usually have it.
     pub fn class(self, token: &str, schema: Option<&Package>) -> Class {
         let package = package_of(token).to_owned();
@@ -50,7 +85,7 @@ impl Sdk {
             None => usual_module(token),
             Some(schema) => {
                 let module = schema.module(token);
-                let language = schema.language(self.name());
+                let language = self.language(schema);
                 let renamed = match self {
                     Self::Node => language.module_to_package,
                     Self::Python => language.module_name_overrides,
@@ -69,7 +104,7 @@ impl Sdk {
 
     /// What programs import to use a package.
     pub fn import_path(self, package: &str, schema: Option<&Package>) -> String {
-        let named = schema.map(|schema| schema.language(self.name()).package_name);
+        let named = schema.map(|schema| self.language(schema).package_name);
         let publisher = schema.map(|schema| schema.namespace.as_str()).filter(|name| !name.is_empty());
         let publisher = publisher.unwrap_or("pulumi");
         match (named.filter(|name| !name.is_empty()), self) {
@@ -88,5 +123,28 @@ fn usual_module(token: &str) -> String {
     match module.rsplit_once('/') {
         Some((outer, last)) if last.eq_ignore_ascii_case(kind) => outer.to_owned(),
         _ => module.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sdk;
+
+    #[test]
+    fn values_of_enumerations_have_the_names_that_programs_know() {
+        for (name, node, python) in [
+            ("tcp", "Tcp", "TCP"),
+            ("*", "Asterisk", "ASTERISK"),
+            ("8", "Eight", "EIGHT"),
+            ("8.3", "Plant_8_3", "PLANT_8_3"),
+            ("Standard_D2s_v3", "Standard_D2s_v3", "STANDARD_D2S_V3"),
+            ("burgundy--red", "Burgundy_red", "BURGUNDY_RED"),
+            ("burgundyRed", "BurgundyRed", "BURGUNDY_RED"),
+            ("-x", "Plant_x", "PLANT_X"),
+            ("open_", "Open_", "OPEN_"),
+        ] {
+            assert_eq!(Sdk::Node.member(name, "Plant"), node, "{name}");
+            assert_eq!(Sdk::Python.member(name, "Plant"), python, "{name}");
+        }
     }
 }

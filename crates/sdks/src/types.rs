@@ -1,29 +1,44 @@
-//! The objects with names that a package's properties are made of.
+//! The types with names that a package's properties are made of.
 
-use drystone_plugins::schema::{ObjectType, Property, Type};
+use drystone_plugins::schema::{EnumValue, ObjectType, Property, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Objects by their tokens.
+/// Objects and enumerations by their tokens.
 #[derive(Debug, Default)]
-pub(crate) struct Objects(BTreeMap<String, Arc<ObjectType>>);
+pub(crate) struct Types {
+    pub(crate) objects: BTreeMap<String, Arc<ObjectType>>,
+    pub(crate) enums: BTreeMap<String, Enumeration>,
+}
 
-impl Objects {
-    /// Adds every object that properties are made of, at any depth.
+/// A type of several values.
+#[derive(Debug, Clone)]
+pub(crate) struct Enumeration {
+    pub(crate) element: Arc<Type>,
+    pub(crate) values: Arc<[EnumValue]>,
+}
+
+impl Types {
+    /// Adds every type that properties are made of, at any depth.
     pub(crate) fn add<'a>(&mut self, properties: impl IntoIterator<Item = &'a Property>) {
         for property in properties {
             self.visit(&property.kind);
         }
     }
 
-    fn visit(&mut self, kind: &Type) {
+    /// Adds a type, and every type that it is made of.
+    pub(crate) fn visit(&mut self, kind: &Type) {
         match kind {
             Type::Array(inner) | Type::Map(inner) => self.visit(inner),
             Type::Union(union) => union.types.iter().for_each(|inner| self.visit(inner)),
+            Type::Enum { token, element, values } => {
+                let found = || Enumeration { element: Arc::clone(element), values: Arc::clone(values) };
+                self.enums.entry(token.clone()).or_insert_with(found);
+            }
             Type::Object(object) => {
-                let is_new = !object.token.is_empty() && !self.0.contains_key(&object.token);
+                let is_new = !object.token.is_empty() && !self.objects.contains_key(&object.token);
                 if is_new {
-                    self.0.insert(object.token.clone(), Arc::clone(object));
+                    self.objects.insert(object.token.clone(), Arc::clone(object));
                 }
                 if is_new || object.token.is_empty() {
                     self.add(object.properties().values());
@@ -31,10 +46,5 @@ impl Objects {
             }
             _ => {}
         }
-    }
-
-    /// The objects in the order of their tokens.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &ObjectType)> {
-        self.0.iter().map(|(token, object)| (token.as_str(), object.as_ref()))
     }
 }

@@ -7,9 +7,13 @@ use drystone_plugins::proto::pulumirpc::resource_provider_server::ResourceProvid
 use drystone_plugins::proto::pulumirpc::view_step::Op;
 use drystone_plugins::proto::pulumirpc::*;
 use drystone_plugins::wire::Struct;
+use serde_json::{Value, json};
 use std::result::Result;
 use std::sync::{Mutex, PoisonError};
 use tonic::{Request, Response, Status};
+
+/// What a package says of itself that parameters have made, but for its name.
+const PARAMETERISED: &str = include_str!("parameterised.json");
 
 type Answer<T> = Result<Response<T>, Status>;
 
@@ -47,6 +51,10 @@ fn content(properties: Option<&Struct>) -> Vec<u8> {
     serde_json::to_vec(&json).unwrap_or_default()
 }
 
+fn answer(value: &Value) -> Struct {
+    value.as_object().map(Struct::from_json).unwrap_or_default()
+}
+
 #[tonic::async_trait]
 impl ResourceProvider for Bench {
     async fn handshake(&self, _: Request<ProviderHandshakeRequest>) -> Answer<ProviderHandshakeResponse> {
@@ -82,19 +90,7 @@ impl ResourceProvider for Bench {
         self.trouble("schema", "*").before().await?;
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let schema = match made {
-            Some(name) => serde_json::json!({
-                "name": name,
-                "version": "2.0.0",
-                "resources": { (format!("{name}:index:Item")): {
-                    "inputProperties": { "x": { "type": "integer" } },
-                    "properties": { "x": { "type": "integer" } },
-                } },
-                "parameterization": {
-                    "baseProvider": { "name": "bench", "version": "1.0.0" },
-                    "parameter": "aGk=",
-                },
-            })
-            .to_string(),
+            Some(name) => PARAMETERISED.replace("NAME", &name),
             None => self.world.schema().map_err(refused)?,
         };
         Ok(Response::new(GetSchemaResponse { schema }))
@@ -226,6 +222,32 @@ impl ResourceProvider for Bench {
             desk.show(Op::Delete, &request.id, request.properties, None).await?;
         }
         Ok(Response::new(()))
+    }
+
+    /// The functions of a package that parameters have made.
+    async fn invoke(&self, request: Request<InvokeRequest>) -> Answer<InvokeResponse> {
+        let request = request.into_inner();
+        let size = json!({ "shelfWidth": 30, "material": "oak-wood" });
+        let answer = match request.tok.split_once(':') {
+            Some((_, "index:getShelf")) => answer(&json!({ "size": size })),
+            _ => return Err(refused(format!("no function {}", request.tok))),
+        };
+        Ok(Response::new(InvokeResponse { r#return: Some(answer), ..InvokeResponse::default() }))
+    }
+
+    /// The methods of a package that parameters have made.
+    async fn call(&self, request: Request<CallRequest>) -> Answer<CallResponse> {
+        let request = request.into_inner();
+        let given = request.args.and_then(|args| args.to_json().ok()).unwrap_or_default();
+        let answer = match request.tok.split_once(':') {
+            Some((_, "index:Item/label")) => {
+                let prefix = given.get("letterPrefix").and_then(Value::as_str).unwrap_or_default();
+                answer(&json!({ "fullLabel": format!("{prefix}-shelf"), "size": { "shelfWidth": 20 } }))
+            }
+            Some((_, "index:Item/countBooks")) => answer(&json!({ "res": 3 })),
+            _ => return Err(refused(format!("no method {}", request.tok))),
+        };
+        Ok(Response::new(CallResponse { r#return: Some(answer), ..CallResponse::default() }))
     }
 
     async fn cancel(&self, _: Request<()>) -> Answer<()> {

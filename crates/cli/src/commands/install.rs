@@ -63,14 +63,6 @@ pub(super) async fn install_dependencies(context: &Context, program: &Program) -
     installed.map_err(|error| told(&error))
 }
 
-/// Adds a package in a folder to what a program depends on, with the package manager of its language.
-pub(super) async fn add_package(context: &Context, program: &Program, folder: &str) -> Outcome {
-    let opened = Opened::new(context, program).await?;
-    let added = opened.language.add_package(program, folder, lines()).await;
-    opened.close().await;
-    added.map_err(|error| told(&error))
-}
-
 /// The plugins that the project's language says it needs.
 pub(super) async fn project_plugins(context: &Context, exact: bool, reinstall: bool) -> Outcome<Vec<Wish>> {
     let project = context.require_project()?;
@@ -168,7 +160,7 @@ impl Opened {
 }
 
 /// What package managers print is for people.
-fn lines() -> LineSink {
+pub(super) fn lines() -> LineSink {
     Arc::new(|line: Line| terminal::note(line.text))
 }
 

@@ -128,7 +128,7 @@ fn converted(resource: rpc::ResourceImport) -> Result<Converted, ConverterError>
 }
 
 /// `file:line,column-column: summary; detail`, as far as it is known.
-fn remark(diagnostic: Diagnostic) -> Remark {
+pub(crate) fn remark(diagnostic: Diagnostic) -> Remark {
     let fatal = diagnostic.severity() == DiagnosticSeverity::DiagError;
     let place = diagnostic.subject.as_ref().map(place).unwrap_or_default();
     let texts = [diagnostic.summary, diagnostic.detail];

@@ -2,6 +2,7 @@
 
 mod answer;
 
+pub(crate) use answer::remark;
 pub use answer::{BasePlugin, Conversion, Converted, Extension, Remark};
 
 use crate::monitor::Endpoint;

@@ -99,9 +99,9 @@ pub enum LanguageError {
         /// Why.
         source: io::Error,
     },
-    /// A package in a folder cannot be added to a program of this language.
-    #[error("programs in `{language}` take no packages that are made for them")]
-    NotLinked {
+    /// The plugin of a language is too old to make SDKs.
+    #[error("the plugin of `{language}` cannot make SDKs of packages")]
+    NoSdks {
         /// The language.
         language: String,
     },
@@ -165,6 +165,9 @@ impl LanguageError {
             Self::VirtualEnv { make, .. } => Some(format!("make it with `{make}`")),
             Self::NoVirtualEnv { make, .. } => Some(format!("make it with `{make}`")),
             Self::Search(error) => error.hint(),
+            Self::NoSdks { .. } => {
+                Some("install the package's SDK with the package manager of the language".to_owned())
+            }
             _ => None,
         }
     }

@@ -312,7 +312,15 @@ impl LanguageHost {
         })
     }
 
-    fn failed(&self, status: Status) -> LanguageError {
+    pub(super) fn language(&self) -> &str {
+        &self.language
+    }
+
+    pub(super) fn client(&self) -> LanguageRuntimeClient<Channel> {
+        self.client.clone()
+    }
+
+    pub(super) fn failed(&self, status: Status) -> LanguageError {
         LanguageError::Host { language: self.language.clone(), status: Box::new(status) }
     }
 }
@@ -331,7 +339,7 @@ fn client(channel: Channel) -> LanguageRuntimeClient<Channel> {
         .max_encoding_message_size(LARGEST_MESSAGE)
 }
 
-fn info(program: &Program) -> ProgramInfo {
+pub(super) fn info(program: &Program) -> ProgramInfo {
     let options = program.runtime.options.iter();
     let options = options.map(|(name, value)| {
         (name.clone(), serde_json::from_str(&value.to_json()).unwrap_or(serde_json::Value::Null))

@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::python::Python;
-use super::{LanguageError, LanguageHost, Outcome, Program, RequiredPackages, RunRequest};
+use super::{LanguageError, LanguageHost, Outcome, Program, RequiredPackages, RunRequest, Sdk};
 use crate::process::LineSink;
 use crate::search::{BuiltIn, Found, Place, Search, Wanted};
 use drystone_workspace::Environment;
@@ -111,17 +111,26 @@ impl Language {
         }
     }
 
-    /// Adds a package in a folder, relative to the program, to what the program depends on, and installs it.
-    pub async fn add_package(
+    /// Adds an SDK to what a program depends on, and installs it. The answer says how programs import it, or nothing.
+    pub async fn add_sdk(
         &self,
         program: &Program,
-        folder: &str,
+        sdk: &Sdk,
         sink: LineSink,
-    ) -> Result<(), LanguageError> {
+    ) -> Result<String, LanguageError> {
         match &self.runner {
-            Runner::Node(node) => node.add(program, folder, &sink).await,
-            Runner::Python(python) => python.add(program, folder, &sink).await,
-            Runner::Host(_) => Err(LanguageError::NotLinked { language: program.runtime.name.clone() }),
+            Runner::Node(node) => node.add(program, &sdk.folder, &sink).await.map(|()| String::new()),
+            Runner::Python(python) => python.add(program, &sdk.folder, &sink).await.map(|()| String::new()),
+            Runner::Host(host) => host.link(program, sdk).await,
+        }
+    }
+
+    /// The plugin of the language, if it has one.
+    #[must_use]
+    pub fn host(&self) -> Option<&LanguageHost> {
+        match &self.runner {
+            Runner::Host(host) => Some(host),
+            Runner::Node(_) | Runner::Python(_) => None,
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Language {
     pub module_name_overrides: HashMap<String, String>,
     /// Python: whether inputs are objects of classes alone (`classes`), or dictionaries as well.
     pub input_types: String,
+    /// Whether methods that give an object with one property give that property itself.
+    pub lift_single_value_method_returns: bool,
 }
 
 impl Package {

@@ -57,6 +57,8 @@ pub struct Resource {
     pub outputs: Arc<BTreeMap<String, Property>>,
     /// Types that it had before.
     pub aliases: Vec<String>,
+    /// The tokens of functions that it has as methods, by the methods' names.
+    pub methods: BTreeMap<String, String>,
 }
 
 /// A function.
@@ -70,6 +72,8 @@ pub struct Function {
     pub outputs: Option<Arc<ObjectType>>,
     /// What it gives, when that is a single value.
     pub single: Option<Type>,
+    /// Whether what it gives has to be known at once.
+    pub plain: bool,
 }
 
 /// A property.
@@ -85,6 +89,8 @@ pub struct Property {
     pub constant: Option<Value>,
     /// What it is when it is left out.
     pub default: Option<Value>,
+    /// Environment variables that say what it is when it is left out, the first that is set before the default.
+    pub environment: Vec<String>,
     /// Whether it has to be known before anything is made.
     pub plain: bool,
     /// Whether a change of it replaces the resource.
@@ -100,6 +106,7 @@ impl Property {
             secret: false,
             constant: None,
             default: None,
+            environment: Vec::new(),
             plain: false,
             replace_on_changes: false,
         }
@@ -140,6 +147,7 @@ struct RawResource {
     input_properties: BTreeMap<String, RawProperty>,
     required_inputs: Vec<String>,
     aliases: Vec<RawAlias>,
+    methods: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -152,6 +160,8 @@ struct RawAlias {
 #[serde(rename_all = "camelCase", default)]
 struct RawConfig {
     variables: BTreeMap<String, RawProperty>,
+    #[serde(rename = "defaults")]
+    required: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -188,8 +198,15 @@ struct RawProperty {
     #[serde(rename = "const")]
     constant: Option<Value>,
     default: Option<Value>,
+    default_info: RawDefault,
     #[serde(flatten)]
     spec: RawType,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawDefault {
+    environment: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -282,10 +299,18 @@ impl Package {
             inputs: Arc::new(self.properties(raw.input_properties, &raw.required_inputs)),
             outputs: Arc::new(self.properties(raw.properties, &raw.required)),
             aliases: raw.aliases.into_iter().filter_map(|alias| alias.kind).collect(),
+            methods: raw.methods,
         });
         let mut bound = self.bound.resources.lock().unwrap_or_else(PoisonError::into_inner);
         bound.insert(token.to_owned(), Arc::clone(&resource));
         Ok(resource)
+    }
+
+    /// What can be configured for the package.
+    pub fn config(self: &Arc<Self>) -> Result<BTreeMap<String, Property>, SchemaError> {
+        let Some(raw) = &self.config else { return Ok(BTreeMap::new()) };
+        let raw: RawConfig = read(raw, "config")?;
+        Ok(self.properties(raw.variables, &raw.required))
     }
 
     /// The provider itself. Schemas that do not describe it give what can be configured.
@@ -310,10 +335,18 @@ impl Package {
             let members = self.properties(object.properties.unwrap_or_default(), &object.required);
             Arc::new(ObjectType::of("", members))
         };
-        let mut function =
-            Function { token: token.to_owned(), inputs: BTreeMap::new(), outputs: None, single: None };
+        let mut function = Function {
+            token: token.to_owned(),
+            inputs: BTreeMap::new(),
+            outputs: None,
+            single: None,
+            plain: false,
+        };
         if let Some(inputs) = raw.inputs {
             function.inputs = self.properties(inputs.properties.unwrap_or_default(), &inputs.required);
+        }
+        if let Some(returned) = &raw.return_type {
+            function.plain = returned.get("plain").and_then(Value::as_bool).unwrap_or_default();
         }
         match (raw.outputs, raw.return_type) {
             (Some(outputs), _) => function.outputs = Some(object(outputs)),
@@ -359,6 +392,7 @@ impl Package {
                     secret: raw.secret,
                     constant: raw.constant,
                     default: raw.default,
+                    environment: raw.default_info.environment,
                     plain: raw.spec.plain,
                     replace_on_changes: raw.replace_on_changes,
                 };
@@ -428,6 +462,7 @@ impl Package {
             let value =
                 |raw: RawEnumValue| EnumValue { name: raw.name.unwrap_or_default(), value: raw.value };
             return Type::Enum {
+                token: token.to_owned(),
                 element: Arc::new(self.bind(&element, depth + 1)),
                 values: values.into_iter().map(value).collect(),
             };

@@ -31,7 +31,7 @@ pub enum Type {
     /// One of several types.
     Union(Arc<Union>),
     /// One of several values.
-    Enum { element: Arc<Type>, values: Arc<[EnumValue]> },
+    Enum { token: String, element: Arc<Type>, values: Arc<[EnumValue]> },
     /// Values by known names.
     Object(Arc<ObjectType>),
     /// A resource.

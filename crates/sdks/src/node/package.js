@@ -63,6 +63,34 @@ function options(shape, opts) {
     return pulumi.mergeOptions(usual, opts || {});
 }
 
+/** What a property is when it is left out: what the environment says, or else the schema. */
+function usually(found) {
+    if (found === undefined) {
+        return undefined;
+    }
+    for (const name of found.environment || []) {
+        const value = parsed(process.env[name], found.type);
+        if (value !== undefined) {
+            return value;
+        }
+    }
+    return found.value;
+}
+
+function parsed(text, type) {
+    if (text === undefined || text === "") {
+        return undefined;
+    }
+    if (type === "boolean") {
+        return /^(1|t|true)$/i.test(text) ? true : /^(0|f|false)$/i.test(text) ? false : undefined;
+    }
+    if (type === "number") {
+        const number = Number(text);
+        return Number.isNaN(number) ? undefined : number;
+    }
+    return text;
+}
+
 /** What a new resource is made of: what is given, what the schema says, and a place for what comes back. */
 function properties(shape, args, opts) {
     const given = args || {};
@@ -76,7 +104,7 @@ function properties(shape, args, opts) {
         }
     }
     for (const name of shape.inputs) {
-        let value = given[name] === undefined ? shape.defaults[name] : given[name];
+        let value = given[name] === undefined && !(opts && opts.urn) ? usually(shape.defaults[name]) : given[name];
         value = name in shape.constants ? shape.constants[name] : value;
         made[name] = value !== undefined && shape.secrets.includes(name) ? pulumi.secret(value) : value;
     }
@@ -162,3 +190,33 @@ exports.invokeSingle = (token, names, args, opts) =>
     pulumi.runtime.invokeSingle(token, chosen(names, args), { ...origin(), ...opts }, reference());
 exports.invokeSingleOutput = (token, names, args, opts) =>
     pulumi.runtime.invokeSingleOutput(token, chosen(names, args), { ...origin(), ...opts }, reference());
+
+/** Calls a method of a resource. */
+exports.call = (resource, token, names, args) =>
+    pulumi.runtime.call(token, { ...chosen(names, args), __self__: resource }, resource, reference());
+exports.callSingle = (resource, token, names, args) =>
+    pulumi.runtime.callSingle(token, { ...chosen(names, args), __self__: resource }, resource, reference());
+
+/** The answer of a method that has to be known at once. */
+exports.plain = async (token, answer) => {
+    const value = await answer.promise();
+    if (!(await answer.isKnown)) {
+        throw new Error(`the answer of ${token} is not known yet`);
+    }
+    if (await answer.isSecret) {
+        throw new Error(`the answer of ${token} is a secret, which a plain value cannot be`);
+    }
+    return value;
+};
+
+/** Gives a module what is configured for the package. */
+exports.configuration = (module, variables) => {
+    const config = new pulumi.Config(about.name);
+    for (const [name, variable] of Object.entries(variables)) {
+        const get = () => {
+            const value = variable.type === "string" ? config.get(name) : config.getObject(name);
+            return value === undefined ? usually(variable) : value;
+        };
+        Object.defineProperty(module, name, { get, enumerable: true });
+    }
+};

@@ -1,9 +1,12 @@
 """What all of the package's classes share."""
 
+import asyncio
 import json
+import os
 
 import pulumi
 import pulumi.runtime
+from pulumi.runtime.sync_await import _sync_await
 
 # about
 
@@ -14,7 +17,7 @@ def reference():
     return pulumi.runtime.settings.register_package(PLUGIN, PLUGIN_VERSION, SERVER, NAME, VERSION, PARAMETER)
 
 
-def arguments(kind, *args, **kwargs):
+def arguments(kind, /, *args, **kwargs):
     """What a resource is given, one by one or as an object, and its options."""
     opts = kwargs.pop("opts", None)
     rest = list(args)
@@ -45,12 +48,65 @@ def made(kind, given, outputs, secrets):
     return properties
 
 
-def configured(properties, texts):
+def written(properties, texts):
     """The configuration of a provider is texts; anything else is written as JSON."""
     for key, value in properties.__dict__.items():
         if value is not None and key not in texts:
             properties.__dict__[key] = pulumi.Output.from_input(value).apply(json.dumps)
     return properties
+
+
+def usually(kind, environment, value):
+    """What a property is when it is left out: what the environment says, or else the schema."""
+    for name in environment:
+        found = _parsed(os.environ.get(name), kind)
+        if found is not None:
+            return found
+    return value
+
+
+def _parsed(text, kind):
+    if not text:
+        return None
+    if kind is bool:
+        return {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}.get(text.lower())
+    try:
+        return kind(text) if kind in (int, float) else text
+    except ValueError:
+        return None
+
+
+def configured(name, kind, environment, value):
+    """What is configured for the package."""
+    config = pulumi.Config(NAME)
+    get = {bool: config.get_bool, int: config.get_int, float: config.get_float}.get(kind, config.get)
+    found = get(name)
+    return usually(kind, environment, value) if found is None else found
+
+
+def call(resource, token, given, kind=None):
+    """Calls a method of a resource."""
+    given = {**given, "__self__": resource}
+    return pulumi.runtime.call(token, given, res=resource, typ=kind, package_ref=reference())
+
+
+def call_single(resource, token, given):
+    given = {**given, "__self__": resource}
+    return pulumi.runtime.call_single(token, given, res=resource, package_ref=reference())
+
+
+def plain(token, answer):
+    """The answer of a method that has to be known at once."""
+
+    async def asked():
+        return await answer.is_known(), await answer.is_secret(), await answer.future()
+
+    is_known, is_secret, value = _sync_await(asyncio.ensure_future(asked()))
+    if not is_known:
+        raise RuntimeError(f"the answer of {token} is not known yet")
+    if is_secret:
+        raise RuntimeError(f"the answer of {token} is a secret, which a plain value cannot be")
+    return value
 
 
 def options(opts, aliases=(), secrets=(), replace_on_changes=()):

@@ -77,7 +77,7 @@ pub(super) fn fits(from: &Inferred, to: &Type, path: &str, depth: usize) -> Vec<
         Type::Resource(wanted) => {
             only_if(matches!(&from.kind, Type::Resource(given) if given.token == wanted.token))
         }
-        Type::Enum { element, values } => {
+        Type::Enum { element, values, .. } => {
             let misfits = fits(from, element, path, depth + 1);
             if misfits.is_empty() { enum_value(from, values, path) } else { misfits }
         }

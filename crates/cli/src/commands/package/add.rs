@@ -1,18 +1,24 @@
 //! `package add`: lets a program use a package.
 
 use super::schema::{Described, Which, described};
-use crate::commands::install::{add_package, told};
+use crate::commands::install::{Opened, lines, told};
+use crate::commands::operations::hosting::Hosting;
 use crate::context::Context;
 use crate::report::{Failure, Outcome, chain};
 use crate::terminal;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
-use drystone_plugins::languages::Program;
+use drystone_plugins::converter::Remark;
+use drystone_plugins::languages::{Program, Sdk};
+use drystone_plugins::loader::USUAL_ECOSYSTEM;
+use drystone_plugins::proto::pulumirpc::{PackageDependency, PackageParameterization};
 use drystone_plugins::schema::Package as Schema;
 use drystone_sdks::{Files, Origin};
 use drystone_workspace::project::{Package, Project};
 use drystone_workspace::quote_json;
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,26 +37,19 @@ pub(crate) struct AddArgs {
 pub(crate) async fn run(context: &Context, args: AddArgs) -> Outcome {
     let project = context.require_project()?;
     let runtime = project.runtime.as_ref().map(|runtime| runtime.name.as_str()).unwrap_or_default();
-    let language = match runtime {
-        "yaml" => Language::Yaml,
-        "nodejs" | "bun" => Language::Node,
-        "python" => Language::Python,
-        _ => {
-            return Err(Failure::configuration(format!(
-                "an SDK for `{runtime}` cannot be made from a schema"
-            ))
-            .hint("install the package's SDK with the package manager of the language"));
-        }
-    };
     let described = described(context, &args.which).await?;
     let name = described.text("/name").unwrap_or_default().to_owned();
     let folder = sdk_folder(&described)?;
-    let files = files(language, &described)?;
-    write_files(&project.directory().join(&folder), &files)?;
-    terminal::note(format!("Wrote {folder}"));
-    if language != Language::Yaml {
+    let place = project.directory().join(&folder);
+    if runtime == "yaml" {
+        write_folder(&place, &yaml(&described)?)?;
+        terminal::note(format!("Wrote {folder}"));
+    } else {
         let program = Program::of(&project).map_err(|error| told(&error))?;
-        add_package(context, &program, &folder).await?;
+        let opened = Opened::new(context, &program).await?;
+        let added = add_sdk(context, &project, &opened, &program, &described, &folder).await;
+        opened.close().await;
+        added?;
     }
     // A file has no plugin that could be asked again.
     if !described.is_file {
@@ -61,12 +60,74 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Outcome {
     Ok(())
 }
 
-/// A language that a package can be added to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Language {
-    Yaml,
-    Node,
-    Python,
+/// Makes an SDK, and lets a program use it.
+async fn add_sdk(
+    context: &Context,
+    project: &Project,
+    opened: &Opened,
+    program: &Program,
+    described: &Described,
+    folder: &str,
+) -> Outcome {
+    let place = project.directory().join(folder);
+    let sdk =
+        Sdk { folder: folder.to_owned(), package: dependency(described)?, loader_address: String::new() };
+    let Some(host) = opened.language.host() else {
+        write_folder(&place, &files(&program.runtime.name, described)?)?;
+        terminal::note(format!("Wrote {folder}"));
+        let added = opened.language.add_sdk(program, &sdk, lines()).await;
+        return added.map(drop).map_err(|error| told(&error));
+    };
+    // The plugin asks for the schema of what it is told to add.
+    let hosting = Hosting::alone(context, Some(project), USUAL_ECOSYSTEM).await?;
+    let sdk = Sdk { loader_address: hosting.endpoint().address().to_owned(), ..sdk };
+    let added = async {
+        let new = Fresh::beside(&place)?;
+        let schema = described.schema.to_string();
+        let made = host.make_sdk(&schema, new.folder(), &sdk.loader_address).await;
+        for Remark { fatal, text } in made.map_err(|error| told(&error))? {
+            if fatal {
+                return Err(Failure::general(format!(
+                    "no SDK can be made of `{}`: {text}",
+                    sdk.package.name
+                )));
+            }
+            terminal::warning(text);
+        }
+        new.put()?;
+        terminal::note(format!("Wrote {folder}"));
+        opened.language.add_sdk(program, &sdk, lines()).await.map_err(|error| told(&error))
+    };
+    let added = added.await;
+    hosting.close().await;
+    let instructions = added?;
+    if !instructions.is_empty() {
+        terminal::note(instructions);
+    }
+    Ok(())
+}
+
+/// The package as plugins of languages know it.
+fn dependency(described: &Described) -> Outcome<PackageDependency> {
+    let text = |pointer: &str| described.text(pointer).unwrap_or_default().to_owned();
+    let own = PackageDependency {
+        name: text("/name"),
+        kind: "resource".to_owned(),
+        version: text("/version"),
+        server: text("/pluginDownloadURL"),
+        ..PackageDependency::default()
+    };
+    let Some(base) = described.text("/parameterization/baseProvider/name") else { return Ok(own) };
+    let value = BASE64_STANDARD.decode(text("/parameterization/parameter")).map_err(|error| {
+        Failure::general(format!("what makes the package `{}` is not in base64: {error}", own.name))
+    })?;
+    let made = PackageParameterization { name: own.name, version: own.version, value };
+    Ok(PackageDependency {
+        name: base.to_owned(),
+        version: text("/parameterization/baseProvider/version"),
+        parameterization: Some(made),
+        ..own
+    })
 }
 
 /// Whether a text is one name of a file.
@@ -90,15 +151,19 @@ fn sdk_folder(described: &Described) -> Outcome<String> {
     })
 }
 
-/// What a program needs to use a package.
-fn files(language: Language, described: &Described) -> Outcome<Files> {
+/// What a program in YAML needs to use a package.
+fn yaml(described: &Described) -> Outcome<Files> {
     let name = described.text("/name").unwrap_or_default();
     let version = described.text("/version");
-    if language == Language::Yaml {
-        let ending = version.map(|version| format!("-{version}")).unwrap_or_default();
-        let declaration = declaration(described, name, version)?;
-        return Ok(Files::from([(format!("{name}{ending}.yaml"), declaration)]));
-    }
+    let ending = version.map(|version| format!("-{version}")).unwrap_or_default();
+    let declaration = declaration(described, name, version)?;
+    Ok(Files::from([(format!("{name}{ending}.yaml"), declaration)]))
+}
+
+/// The SDK of a package for a language whose SDKs are made here.
+fn files(runtime: &str, described: &Described) -> Outcome<Files> {
+    let name = described.text("/name").unwrap_or_default();
+    let version = described.text("/version");
     let base = described.text("/parameterization/baseProvider/name");
     let origin = Origin {
         plugin: base.unwrap_or(name).to_owned(),
@@ -111,26 +176,72 @@ fn files(language: Language, described: &Described) -> Outcome<Files> {
         server: described.text("/pluginDownloadURL").unwrap_or_default().to_owned(),
         parameter: base.map(|_| described.text("/parameterization/parameter").unwrap_or_default().to_owned()),
     };
-    let made = Schema::read(&described.schema.to_string()).and_then(|schema| match language {
-        Language::Python => drystone_sdks::python(&schema, &origin),
-        Language::Node | Language::Yaml => drystone_sdks::node(&schema, &origin),
+    let made = Schema::read(&described.schema.to_string()).and_then(|schema| match runtime {
+        "python" => drystone_sdks::python(&schema, &origin),
+        _ => drystone_sdks::node(&schema, &origin),
     });
     made.map_err(|error| Failure::general(format!("no SDK can be made of the schema of `{name}`: {error}")))
 }
 
-/// Writes the files of a folder in the place of whatever was there.
-fn write_files(folder: &Path, files: &Files) -> Outcome {
-    let write = || {
-        replace_folder(folder)?;
+/// A folder that is written beside the one whose place it takes once it is whole.
+struct Fresh {
+    place: PathBuf,
+    new: PathBuf,
+}
+
+impl Fresh {
+    fn beside(place: &Path) -> Outcome<Self> {
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        let fresh = Self { place: place.to_owned(), new: place.with_file_name(format!(".{name}.new")) };
+        let made = remove(&fresh.new).and_then(|()| fs::create_dir_all(&fresh.new));
+        made.map_err(|error| fresh.unwritable(&error))?;
+        Ok(fresh)
+    }
+
+    fn folder(&self) -> &Path {
+        &self.new
+    }
+
+    fn write(&self, files: &Files) -> Outcome {
         for (name, text) in files {
-            let path = folder.join(name);
-            fs::create_dir_all(path.parent().unwrap_or(folder))?;
-            fs::write(path, text)?;
+            let path = self.new.join(name);
+            let parent = path.parent().unwrap_or(&self.new);
+            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
+            written.map_err(|error| self.unwritable(&error))?;
         }
         Ok(())
-    };
-    let written: std::io::Result<()> = write();
-    written.map_err(|error| Failure::general(format!("`{}` cannot be written: {error}", folder.display())))
+    }
+
+    /// Takes the place of whatever was there.
+    fn put(self) -> Outcome {
+        let put = remove(&self.place).and_then(|()| fs::rename(&self.new, &self.place));
+        put.map_err(|error| self.unwritable(&error))
+    }
+
+    fn unwritable(&self, error: &io::Error) -> Failure {
+        Failure::general(format!("`{}` cannot be written: {error}", self.place.display()))
+    }
+}
+
+impl Drop for Fresh {
+    /// What was not whole is not kept.
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.new);
+    }
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a folder in the place of whatever was there.
+fn write_folder(place: &Path, files: &Files) -> Outcome {
+    let fresh = Fresh::beside(place)?;
+    fresh.write(files)?;
+    fresh.put()
 }
 
 fn shown(project: &Project, path: &Path) -> String {
@@ -181,13 +292,4 @@ fn declaration(described: &Described, name: &str, version: Option<&str>) -> Outc
     text += &(line("  ", "name", Some(name)) + &line("  ", "version", Some(version)));
     text += &line("  ", "value", described.text("/parameterization/parameter").or(Some("")));
     Ok(text)
-}
-
-/// An empty folder in the place of whatever was there.
-fn replace_folder(folder: &Path) -> std::io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    fs::create_dir_all(folder)
 }

@@ -259,12 +259,13 @@ impl Declaring<'_> {
         }
     }
 
-    /// Notes what else a resource is known by, where programs can ask it.
+    /// Notes what else a resource is known by, where programs can count on it: TypeScript does not take a value for a text
+    /// that may not be there.
     fn note_outputs(&mut self, resource: &Resource, schema: &Schema) -> Outcome {
         let outputs = self.decode(resource, &resource.outputs)?;
         for name in TELLING_OUTPUTS {
             if let Some(Value::String(text)) = outputs.get(name)
-                && schema.outputs.contains_key(name)
+                && schema.outputs.get(name).is_some_and(|output| output.required)
                 && !is_provider_type(&resource.type_token)
             {
                 self.origins.add(&resource.urn, name, text);

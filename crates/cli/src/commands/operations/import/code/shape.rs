@@ -257,7 +257,7 @@ fn fits(kind: &Type, value: &Value, depth: usize) -> bool {
         (Type::Any | Type::Unknown, _) | (_, Value::Secret(_) | Value::Output(_) | Value::Computed(_)) => {
             true
         }
-        (Type::Enum { values, element }, Value::String(text)) => {
+        (Type::Enum { values, element, .. }, Value::String(text)) => {
             fits(element, value) && values.iter().any(|known| known.value.as_str() == Some(text))
         }
         (Type::Enum { element, .. }, _) => fits(element, value),
@@ -300,7 +300,7 @@ fn empty(kind: &Type, form: ObjectForm, depth: usize) -> Expression {
         Type::String => Expression::Word(String::new()),
         Type::Array(_) => Expression::List(Vec::new()),
         Type::Map(_) | Type::Any => Expression::Map(Vec::new()),
-        Type::Enum { values, element } => match values.first().map(|value| &value.value) {
+        Type::Enum { values, element, .. } => match values.first().map(|value| &value.value) {
             Some(serde_json::Value::String(word)) => Expression::Word(word.clone()),
             _ => empty(element, form, depth + 1),
         },

@@ -1,5 +1,0 @@
-"use strict";
-
-const { resource } = require("./resource");
-
-exports.Subnet = resource("bench:net/subnet:Subnet", ["itemId"]);
