@@ -14,41 +14,77 @@ pub(crate) const FILE: &str = "file://";
 pub(crate) struct Backend {
     /// Its URL, as the user gave it.
     pub(crate) url: String,
-    folder: PathBuf,
-    store: LocalStore,
+    medium: Medium,
+}
+
+/// What a backend keeps its stacks on.
+#[derive(Debug, Clone)]
+enum Medium {
+    Folder { folder: PathBuf, store: LocalStore },
+}
+
+/// A stack and the backend that it is in.
+#[derive(Debug, Clone)]
+pub(crate) struct StackAt {
+    pub(crate) backend: Backend,
+    pub(crate) stack: StackId,
+}
+
+impl std::fmt::Display for StackAt {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}#{}", self.backend.url, self.stack.qualified())
+    }
 }
 
 impl Backend {
     /// Opens the store that a URL stands for.
-    pub(crate) fn open(environment: &Environment, url: &str) -> Outcome<Self> {
+    pub(crate) async fn open(environment: &Environment, url: &str) -> Outcome<Self> {
+        let options = diy_options(environment)?;
         let folder = folder_of(environment, url)?;
-        let store = LocalStore::open(folder.clone(), local_options(environment)?)?;
-        Ok(Self { url: url.to_owned(), folder, store })
+        let store = LocalStore::open(folder.clone(), options)?;
+        Ok(Self { url: url.to_owned(), medium: Medium::Folder { folder, store } })
     }
 
-    /// Refuses a folder that is not there: a misspelt one would start anew.
-    pub(crate) fn refuse_missing(&self) -> Outcome {
-        if self.folder.is_dir() {
-            return Ok(());
+    /// Refuses a backend that cannot be what the user means: a folder that is not there, since a misspelt one would
+    /// start anew; anything that cannot be read.
+    pub(crate) async fn refuse_unfit(&self, named: bool) -> Outcome {
+        match &self.medium {
+            Medium::Folder { folder, .. } if named && !folder.is_dir() => {
+                let folder = folder.display();
+                return Err(Failure::configuration(format!("{}: there is no folder `{folder}`", self.url))
+                    .hint(format!("make it with `mkdir -p {folder}`, or look at the path")));
+            }
+            Medium::Folder { .. } => {}
         }
-        let folder = self.folder.display();
-        Err(Failure::configuration(format!("{}: there is no folder `{folder}`", self.url))
-            .hint(format!("make it with `mkdir -p {folder}`, or look at the path")))
+        self.store().stacks(None).await?;
+        Ok(())
     }
 
     /// The store.
     pub(crate) fn store(&self) -> &dyn Store {
-        &self.store
+        match &self.medium {
+            Medium::Folder { store, .. } => store,
+        }
     }
 
-    /// The store, where a command works on directories only.
-    pub(crate) fn local(&self) -> &LocalStore {
-        &self.store
+    /// The store of a folder, for what only folders need.
+    pub(crate) fn folder_store(&self) -> Option<&LocalStore> {
+        match &self.medium {
+            Medium::Folder { store, .. } => Some(store),
+        }
+    }
+
+    /// Whether stacks belong to projects here; they do except where a very old CLI began.
+    pub(crate) fn has_projects(&self) -> bool {
+        match &self.medium {
+            Medium::Folder { store, .. } => store.has_projects(),
+        }
     }
 
     /// Reads a stack's name in any of its forms.
     pub(crate) fn stack_id(&self, text: &str, project: Option<&str>) -> Outcome<StackId> {
-        Ok(self.store.stack_id(text, project)?)
+        let read = if self.has_projects() { StackId::parse(text, project) } else { StackId::legacy(text) };
+        Ok(read.map_err(drystone_stores::Error::from)?)
     }
 
     /// A stack's name as people of its project know it.
@@ -84,7 +120,7 @@ fn folder_of(environment: &Environment, url: &str) -> Outcome<PathBuf> {
 }
 
 /// The settings of the stock CLI's DIY backends that stand in the environment.
-fn local_options(environment: &Environment) -> Outcome<LocalOptions> {
+fn diy_options(environment: &Environment) -> Outcome<LocalOptions> {
     let is_set = |name: &str| is_true(environment, name);
     let gzip = is_set("PULUMI_DIY_BACKEND_GZIP") || is_set("PULUMI_SELF_MANAGED_STATE_GZIP");
     let zstd = is_set("PULUMI_DIY_BACKEND_ZSTD");

@@ -1,7 +1,7 @@
 //! What every command starts from: where it runs, which backend, project and stack it means, who may be asked.
 
 use crate::app::Globals;
-use crate::backend::{Backend, is_true};
+use crate::backend::{Backend, StackAt, is_true};
 use crate::moments::ago;
 use crate::report::{ExitCode, Failure, Outcome, chain};
 use crate::terminal;
@@ -70,14 +70,19 @@ impl Context {
     }
 
     /// The backend that is logged in to.
-    pub(crate) fn backend(&self) -> Outcome<Backend> {
+    pub(crate) async fn backend(&self) -> Outcome<Backend> {
+        Backend::open(&self.environment, &self.backend_url()?).await
+    }
+
+    /// The URL of the backend that is logged in to.
+    pub(crate) fn backend_url(&self) -> Outcome<String> {
         let project = self.project()?;
         let chosen = current_backend(&self.environment, project.as_ref()).map_err(Failure::configuration)?;
         let Some(chosen) = chosen else {
             return Err(Failure::new(ExitCode::Authentication, "not logged in to any backend")
                 .hint("keep state on this machine with `drystone login --local`, or in a directory with `drystone login file://PATH`"));
         };
-        Backend::open(&self.environment, &chosen.url)
+        Ok(chosen.url)
     }
 
     /// The stack that the command means: the one named, or the selected one. It need not exist.
@@ -95,6 +100,31 @@ impl Context {
         let selections = SelectionsFile::open(&self.environment, project).map_err(Failure::configuration)?;
         let selected = selections.current(&self.environment, &backend.url).ok_or_else(nothing)?;
         backend.stack_id(&selected.stack, project_name)
+    }
+
+    /// The stack that a text names: `URL#STACK`, or a stack of the backend that is logged in to. A URL alone stands for
+    /// the stack of the name given.
+    pub(crate) async fn stack_at(&self, text: &str, same: Option<&StackId>) -> Outcome<StackAt> {
+        let Some((scheme, _)) = text.split_once("://") else {
+            let backend = self.backend().await?;
+            let stack = self.stack_id(&backend, Some(text))?;
+            return Ok(StackAt { backend, stack });
+        };
+        let (url, name) = match text.rsplit_once('#') {
+            Some((url, name)) => (url, Some(name)),
+            None => (text, None),
+        };
+        let backend = Backend::open(&self.environment, url).await?;
+        let stack = match (name, same) {
+            (Some(name), _) => self.stack_id(&backend, Some(name))?,
+            (None, Some(same)) if backend.has_projects() == same.project().is_some() => same.clone(),
+            (None, Some(same)) => self.stack_id(&backend, Some(same.name()))?,
+            (None, None) => {
+                return Err(Failure::configuration(format!("which stack of {text}?"))
+                    .hint(format!("name it after the URL, as in `{scheme}://…#NAME`")));
+            }
+        };
+        Ok(StackAt { backend, stack })
     }
 
     /// The stack's name that the user gave, as an argument or as `--stack`, but not as both.

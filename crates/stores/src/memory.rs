@@ -148,6 +148,7 @@ impl Stack {
             restores: commit.restores.map(number),
             ..RevisionInfo::default()
         };
+        let info = info.copying(commit.copies.as_deref());
         let revision = Revision { info, snapshot, byte_strings: commit.byte_strings };
         self.revisions.insert(self.highest, revision);
         self.current = Some(self.highest);

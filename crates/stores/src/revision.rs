@@ -26,6 +26,8 @@ record! {
         optional "violations" => violations: i64,
         /// The revision whose content it brought back.
         optional "restores" => restores: Option<i64>,
+        /// The number that it had in the store that it was copied from.
+        optional "copyOf" => copy_of: Option<i64>,
     }
 }
 
@@ -40,6 +42,8 @@ pub struct Commit {
     pub snapshot: Option<Snapshot>,
     /// The revision whose content this brings back.
     pub restores: Option<u64>,
+    /// The revision of another store that this one copies: it keeps its time and its author.
+    pub copies: Option<Box<RevisionInfo>>,
     /// New tags.
     pub tags: Option<BTreeMap<String, String>>,
     /// The update's record for the history, as Pulumi writes it.
@@ -49,6 +53,21 @@ pub struct Commit {
     /// Orphans that this commit deals with, merged or dropped, by the names of their journals (S20). They are reported
     /// no longer.
     pub settles: Vec<String>,
+}
+
+impl RevisionInfo {
+    /// The description of a copy: made when and by whom the original was.
+    pub(crate) fn copying(self, original: Option<&Self>) -> Self {
+        match original {
+            Some(original) => Self {
+                time: original.time.clone(),
+                by: original.by.clone(),
+                copy_of: Some(original.number),
+                ..self
+            },
+            None => self,
+        }
+    }
 }
 
 /// What a commit made.

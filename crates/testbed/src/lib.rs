@@ -21,7 +21,7 @@ use tonic::transport::server::{Router, TcpIncoming};
 /// The largest message that is taken.
 pub const LARGEST_MESSAGE: usize = drystone_plugins::LARGEST_MESSAGE;
 
-/// Serves a plugin on a port of its own, tells the port as plugins do, and ends when stdin is closed or a signal comes.
+/// Serves a plugin on a port of its own, and tells the port as plugins do.
 pub async fn serve_plugin(router: Router) -> std::io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     tell(listener.local_addr()?.port())?;

@@ -60,7 +60,7 @@ async fn find(context: &Context) -> Found {
         }
         Err(failure) => found.errors.push(format!("Failed to read project: {}", failure.message)),
     }
-    match context.backend() {
+    match context.backend().await {
         Ok(backend) => {
             match context.current(&backend, None).await {
                 Ok((stack, recorded)) => found.stack = Some((stack, recorded.snapshot)),

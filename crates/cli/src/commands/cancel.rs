@@ -20,7 +20,7 @@ pub(crate) struct CancelArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: CancelArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, context.named_once(args.name.as_deref())?)?;
     match backend.store().snapshot(&stack, At::Current).await {
         // A stack that cannot be read can still be freed.

@@ -45,12 +45,8 @@ pub(crate) async fn login(context: &Context, args: &LoginArgs) -> Outcome {
         Failure::new(ExitCode::Authentication, "which backend?")
             .hint("keep state on this machine with `drystone login --local`, or in a directory with `drystone login file://PATH`")
     })?;
-    let backend = Backend::open(&context.environment, &url)?;
-    if named.is_some() {
-        backend.refuse_missing()?;
-    }
-    // A backend that cannot be read is refused before it becomes the current one.
-    backend.store().stacks(None).await?;
+    // A backend that cannot be used is refused before it becomes the current one.
+    Backend::open(&context.environment, &url).await?.refuse_unfit(named.is_some()).await?;
     let mut credentials = CredentialsFile::open(&context.environment).map_err(Failure::configuration)?;
     credentials.credentials.log_in(&url, Account::default());
     credentials.save().map_err(Failure::configuration)?;
@@ -139,14 +135,14 @@ pub(crate) struct WhoamiArgs {
 
 /// Prints the user that the backend knows.
 pub(crate) fn whoami(context: &Context, args: &WhoamiArgs) -> Outcome {
-    let backend = context.backend()?;
+    let url = context.backend_url()?;
     let user = SystemHost.user();
     if args.format.is_json() {
-        terminal::json(&json!({ "user": user, "url": backend.url }));
+        terminal::json(&json!({ "user": user, "url": url }));
     } else if context.globals.verbose.is_some() {
         terminal::line(format!("User: {user}"));
         terminal::line("Organizations: ");
-        terminal::line(format!("Backend URL: {}", backend.url));
+        terminal::line(format!("Backend URL: {url}"));
         terminal::line("Token type: personal");
     } else {
         terminal::line(user);

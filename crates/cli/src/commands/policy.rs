@@ -155,7 +155,7 @@ async fn judge(
 }
 
 async fn of_stack(context: &Context) -> Outcome<Judged> {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let (stack, recorded) = context.current(&backend, None).await?;
     let manager = context.snapshot_secrets(&stack, &recorded);
     let project = match stack.project() {

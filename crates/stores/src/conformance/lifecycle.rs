@@ -2,7 +2,7 @@
 
 use super::Fixture;
 use super::make::{acquire, committed, names, snapshot, stack};
-use crate::{At, Commit, Error, Keep, Relocation, StackId};
+use crate::{At, Commit, Error, Keep, Relocation, RevisionInfo, StackId};
 use drystone_model::{Json, Urn};
 use std::collections::BTreeMap;
 
@@ -86,6 +86,32 @@ pub async fn s06_bringing_back_a_revision_is_a_new_revision(fixture: &dyn Fixtur
     assert_eq!(names(&store.snapshot(&stack(), At::Revision(second)).await.unwrap().snapshot), ["b"]);
     let listed = store.revisions(&stack()).await.unwrap();
     assert_eq!(listed.last().unwrap().restores, i64::try_from(first).ok());
+}
+
+/// What was copied from another store says when and by whom it was made there.
+pub async fn a_copied_revision_keeps_its_time_and_author(fixture: &dyn Fixture) {
+    let store = fixture.client();
+    let original = RevisionInfo {
+        number: 41,
+        time: "2020-02-03T04:05:06Z".to_owned(),
+        by: "eva@elsewhere".to_owned(),
+        ..RevisionInfo::default()
+    };
+    let lease = acquire(&*store, "stack migrate").await;
+    let commit = Commit {
+        title: "up".to_owned(),
+        snapshot: Some(snapshot(&["a"])),
+        copies: Some(Box::new(original)),
+        ..Commit::default()
+    };
+    lease.commit(commit).await.unwrap();
+    lease.release().await.unwrap();
+    committed(&*store, &["b"]).await;
+    let listed = store.revisions(&stack()).await.unwrap();
+    let copied = &listed[0];
+    assert_eq!((copied.time.as_str(), copied.by.as_str()), ("2020-02-03T04:05:06Z", "eva@elsewhere"));
+    assert_eq!((copied.copy_of, copied.title.as_str()), (Some(41), "up"));
+    assert_eq!(listed[1].copy_of, None);
 }
 
 /// S7: a snapshot that breaks a rule is recorded and marked.

@@ -42,6 +42,7 @@ macro_rules! conformance_tests {
             s03_an_update_that_changes_nothing_makes_no_revision,
             s06_every_commit_makes_a_revision_that_stays,
             s06_bringing_back_a_revision_is_a_new_revision,
+            a_copied_revision_keeps_its_time_and_author,
             s07_an_unsound_snapshot_is_recorded,
             s09_unknown_members_survive,
             tags_and_updates_are_kept,

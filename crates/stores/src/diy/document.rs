@@ -21,19 +21,21 @@ pub(crate) struct Publish {
     pub(crate) snapshot: Snapshot,
     pub(crate) byte_strings: bool,
     pub(crate) restores: Option<u64>,
+    pub(crate) copies: Option<Box<RevisionInfo>>,
 }
 
 impl Publish {
     /// What a revision says of who made it and why. Its number, parent and content are still to be told.
     pub(crate) fn info(&self, now: Timestamp, lease: &LeaseInfo) -> RevisionInfo {
-        RevisionInfo {
+        let info = RevisionInfo {
             time: now.to_string(),
             title: self.title.clone(),
             by: lease.holder(),
             message: self.message.clone(),
             restores: self.restores.map(super::revision_number),
             ..RevisionInfo::default()
-        }
+        };
+        info.copying(self.copies.as_deref())
     }
 }
 

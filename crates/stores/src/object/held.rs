@@ -243,6 +243,7 @@ impl Shared {
                     snapshot,
                     byte_strings,
                     restores: commit.restores,
+                    copies: commit.copies.take(),
                 };
                 self.publish(&mut update, publish, &mut committed).await?;
                 true

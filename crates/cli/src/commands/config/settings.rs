@@ -32,7 +32,7 @@ impl Opened {
         named: Option<&str>,
     ) -> Outcome<Self> {
         let project = context.require_project()?;
-        let backend = context.backend()?;
+        let backend = context.backend().await?;
         let stack = context.stack_id(&backend, named)?;
         let state_provider = match backend.store().snapshot(&stack, At::Current).await {
             Ok(recorded) => recorded.snapshot.secrets_provider,

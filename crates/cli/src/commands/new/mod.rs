@@ -213,7 +213,7 @@ impl NewArgs {
 
     /// Makes the first stack, selects it, and sets its configuration.
     async fn make_stack(&self, context: &Context, asks: bool) -> Outcome {
-        let backend = context.backend()?;
+        let backend = context.backend().await?;
         let project = context.require_project()?;
         let name = match &context.globals.stack {
             Some(name) => name.clone(),

@@ -6,7 +6,7 @@ use drystone_dialects::pulumi::properties::decode_properties;
 use drystone_engine::{Failed, PropertyMap, StackReader};
 use drystone_model::{Json, Properties, ROOT_STACK_TYPE, Resource, Value};
 use drystone_secrets::{Keyring, Manager, stored};
-use drystone_stores::{At, Error as StoreError, Reads, Recorded};
+use drystone_stores::{At, Error as StoreError, Recorded};
 use std::collections::BTreeMap;
 
 /// Reads the stacks of a backend. It locks nothing and waits for nobody (S8).
@@ -26,8 +26,8 @@ impl BackendStacks {
     async fn recorded(&self, name: &str) -> Result<Recorded, Failed> {
         let failed = |error: &dyn std::fmt::Display| Failed(error.to_string());
         let stack =
-            self.backend.local().stack_id(name, Some(&self.project)).map_err(|error| failed(&error))?;
-        match self.backend.local().snapshot(&stack, At::Current).await {
+            self.backend.stack_id(name, Some(&self.project)).map_err(|error| failed(&error.message))?;
+        match self.backend.store().snapshot(&stack, At::Current).await {
             Ok(recorded) => Ok(recorded),
             Err(StoreError::NotFound { .. }) => Err(Failed(format!("unknown stack {name:?}"))),
             Err(error) => Err(failed(&error)),

@@ -41,7 +41,7 @@ impl Subject {
     /// Finds it all, and refuses a configuration that is not what the project declares. Only then are the values of
     /// `--config` kept.
     pub(super) async fn open(context: &Context, request: &Request) -> Outcome<Self> {
-        let backend = context.backend()?;
+        let backend = context.backend().await?;
         let Some(project) = context.project()? else {
             return Self::without_project(context, request, backend).await;
         };
@@ -220,7 +220,7 @@ async fn choose(
 ) -> Outcome<StackId> {
     const NEW: &str = "<create a new stack>";
     let cancelled = |_| Failure::new(ExitCode::Cancelled, "cancelled: no stack was chosen");
-    let here = backend.local().has_projects().then_some(project.name.as_str());
+    let here = backend.has_projects().then_some(project.name.as_str());
     let mut names: Vec<String> = backend
         .store()
         .stacks(here)

@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context, args: ChangeSecretsProviderArgs) -> O
         .hint("use a passphrase: `drystone stack change-secrets-provider passphrase`"));
     }
     let project = context.require_project()?;
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     // Missing stacks are told before anybody is asked for anything.
     backend.store().snapshot(&stack, At::Current).await?;

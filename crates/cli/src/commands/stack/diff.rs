@@ -42,7 +42,7 @@ struct Shown<'a> {
 }
 
 pub(crate) async fn run(context: &Context, args: DiffArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let revisions = Revisions::load(&backend, &stack).await?;
     let (before, after) = (revisions.find(&args.before)?, revisions.find(&args.after)?);

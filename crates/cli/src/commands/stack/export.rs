@@ -33,7 +33,7 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: ExportArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let at = match &args.version {
         None => At::Current,

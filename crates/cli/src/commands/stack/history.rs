@@ -49,7 +49,7 @@ enum Output {
 }
 
 pub(crate) async fn run(context: &Context, args: HistoryArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let records = backend.store().updates(&stack).await?;
     if records.is_empty() {

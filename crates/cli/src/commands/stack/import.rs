@@ -32,7 +32,7 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: ImportArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let current = match backend.store().snapshot(&stack, At::Current).await {
         // A stack whose state is damaged can be given another.

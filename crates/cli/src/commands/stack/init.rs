@@ -47,7 +47,7 @@ pub(in crate::commands) struct NewStack<'a> {
 }
 
 pub(crate) async fn run(context: &Context, args: InitArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let name = match context.named_once(args.name.as_deref())? {
         Some(name) => name.to_owned(),
         None if context.is_interactive() && !args.yes => inquire::Text::new("Name of the stack:")

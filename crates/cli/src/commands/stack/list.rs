@@ -56,7 +56,7 @@ struct ListedTrash {
 }
 
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let here = if args.all || args.project.is_some() {
         context.project()?
     } else {
@@ -64,7 +64,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Outcome {
     };
     let here_name = here.as_ref().map(|project| project.name.as_str());
     let wanted = args.project.as_deref().or(if args.all { None } else { here_name });
-    let wanted = wanted.filter(|_| backend.local().has_projects());
+    let wanted = wanted.filter(|_| backend.has_projects());
     let mut stacks = Vec::new();
     for summary in backend.store().stacks(wanted).await? {
         let is_wanted = summary.trashed.is_some() == args.trash

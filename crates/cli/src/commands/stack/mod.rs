@@ -9,6 +9,7 @@ mod history;
 mod import;
 pub(super) mod init;
 mod list;
+mod migrate;
 mod output;
 mod outputs;
 mod prune;
@@ -57,6 +58,7 @@ enum StackCommand {
     /// List stacks
     #[command(name = "ls", alias = "list")]
     List(list::ListArgs),
+    Migrate(migrate::MigrateArgs),
     /// Show the outputs of a stack
     Output(output::OutputArgs),
     Prune(prune::PruneArgs),
@@ -89,6 +91,7 @@ pub(crate) async fn run(context: &Context, args: StackArgs) -> Outcome {
         Some(StackCommand::Import(args)) => import::run(context, args).await,
         Some(StackCommand::Init(args)) => init::run(context, args).await,
         Some(StackCommand::List(args)) => list::run(context, args).await,
+        Some(StackCommand::Migrate(args)) => migrate::run(context, args).await,
         Some(StackCommand::Output(args)) => output::run(context, args).await,
         Some(StackCommand::Prune(args)) => prune::run(context, args).await,
         Some(StackCommand::Remove(args)) => remove::run(context, args).await,

@@ -26,7 +26,7 @@ pub(crate) struct OutputArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: OutputArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let (stack, recorded) = context.current(&backend, None).await?;
     context.warn_of_unrecovered(&backend, &stack).await?;
     let outputs = outputs_of(context, &stack, &recorded, args.show_secrets)?;

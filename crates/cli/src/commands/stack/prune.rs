@@ -21,7 +21,7 @@ pub(crate) struct PruneArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: PruneArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let revisions = backend.store().revisions(&stack).await?;
     if revisions.is_empty() {

@@ -60,7 +60,7 @@ pub(crate) async fn run(context: &Context, args: RemoveArgs) -> Outcome {
 
 /// Removes a stack, and gives its name.
 pub(in crate::commands) async fn remove(context: &Context, args: RemoveArgs) -> Outcome<String> {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let name = context.named_once(args.name.as_deref())?;
     let stack = context.stack_id(&backend, name)?;
     let project = context.project()?;
@@ -118,7 +118,7 @@ pub(in crate::commands) async fn remove(context: &Context, args: RemoveArgs) -> 
     if let Some(project) = &project
         && selection::selected(context, &backend, project)?.as_ref() == Some(&stack)
     {
-        selection::unselect(context, &backend, project)?;
+        selection::unselect(context, &backend.url, project)?;
     }
     Ok(shown)
 }

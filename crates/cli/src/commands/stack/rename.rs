@@ -1,6 +1,6 @@
 //! `stack rename`: gives a stack another name or project.
 
-mod references;
+pub(super) mod references;
 
 use super::selection;
 use crate::context::Context;
@@ -24,7 +24,7 @@ pub(crate) struct RenameArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RenameArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let project = context.project()?;
     let project_name = project.as_ref().map(|project| project.name.as_str());

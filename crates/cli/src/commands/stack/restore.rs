@@ -19,7 +19,7 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RestoreArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let project = context.project()?;
     let project_name = project.as_ref().map(|project| project.name.as_str());
     let in_full = context.globals.fully_qualify_stack_names;

@@ -22,7 +22,7 @@ pub(crate) struct RevisionsArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RevisionsArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let revisions = Revisions::load(&backend, &stack).await?;
     let current = revisions.current_number();

@@ -24,7 +24,7 @@ pub(crate) struct RollbackArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RollbackArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let revisions = Revisions::load(&backend, &stack).await?;
     let At::Revision(number) = revisions.find(&args.revision)? else {

@@ -22,7 +22,7 @@ pub(crate) struct SelectArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: SelectArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let project = context.require_project()?;
     let name = match context.named_once(args.name.as_deref())? {
         Some(name) => name.to_owned(),
@@ -48,7 +48,7 @@ async fn choose(context: &Context, backend: &Backend, project: &Project) -> Outc
     if !context.is_interactive() {
         return Err(missing());
     }
-    let here = backend.local().has_projects().then_some(project.name.as_str());
+    let here = backend.has_projects().then_some(project.name.as_str());
     let stacks = backend.store().stacks(here).await?;
     let names: Vec<String> = stacks
         .iter()

@@ -20,16 +20,12 @@ pub(in crate::commands) fn select(
 }
 
 /// Forgets the selection, and says whether there was one.
-pub(in crate::commands) fn unselect(
-    context: &Context,
-    backend: &Backend,
-    project: &Project,
-) -> Outcome<bool> {
+pub(in crate::commands) fn unselect(context: &Context, url: &str, project: &Project) -> Outcome<bool> {
     let mut file = open(context, project)?;
-    if file.selections.get(&backend.url).is_none() {
+    if file.selections.get(url).is_none() {
         return Ok(false);
     }
-    file.selections.unselect(&backend.url);
+    file.selections.unselect(url);
     file.save().map_err(|error| Failure::configuration_error(&error))?;
     Ok(true)
 }

@@ -38,7 +38,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: ShowArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     if args.show_name {
         super::init::require(&backend, &stack).await?;

@@ -44,7 +44,7 @@ enum TagCommand {
 }
 
 pub(crate) async fn run(context: &Context, args: TagArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     // A stack that is not there has no tags, and is to be told apart from one without any.
     super::init::require(&backend, &stack).await?;

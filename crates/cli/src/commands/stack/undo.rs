@@ -20,7 +20,7 @@ pub(crate) struct UndoArgs {
 }
 
 pub(crate) async fn run(context: &Context, UndoArgs { yes: _ }: UndoArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let revisions = Revisions::load(&backend, &stack).await?;
     let number = revisions.before_current().ok_or_else(|| {

@@ -10,9 +10,9 @@ use clap::Args;
 pub(crate) struct UnselectArgs {}
 
 pub(crate) async fn run(context: &Context, _args: UnselectArgs) -> Outcome {
-    let backend = context.backend()?;
+    let url = context.backend_url()?;
     let project = context.require_project()?;
-    if selection::unselect(context, &backend, &project)? {
+    if selection::unselect(context, &url, &project)? {
         terminal::note("Stack was unselected");
     }
     Ok(())

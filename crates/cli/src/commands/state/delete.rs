@@ -35,7 +35,7 @@ pub(crate) struct DeleteArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let urns = match args.all {
         true => Vec::new(),

@@ -25,7 +25,7 @@ pub(crate) async fn run(context: &Context, _args: EditArgs) -> Outcome {
         return Err(Failure::configuration("`state edit` needs a terminal")
             .hint("change the output of `drystone stack export` and give it to `drystone stack import`"));
     }
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let recorded = backend.store().snapshot(&stack, At::Current).await?;
     let manager = context.snapshot_secrets(&stack, &recorded);

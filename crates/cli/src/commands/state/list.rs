@@ -16,7 +16,7 @@ pub(crate) struct ListArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let (_, recorded) = context.current(&backend, None).await?;
     let resources = &recorded.snapshot.resources;
     if args.json {

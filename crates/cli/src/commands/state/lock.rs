@@ -31,7 +31,7 @@ pub(crate) struct LockShowArgs {
 
 pub(crate) async fn run(context: &Context, args: LockArgs) -> Outcome {
     let LockCommand::Show(args) = args.command;
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let described = backend.store().describe(&stack).await?;
     if described.holders.is_empty() && !described.unrecovered && described.orphans.is_empty() {

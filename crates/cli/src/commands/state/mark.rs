@@ -69,7 +69,7 @@ impl Mark {
 }
 
 pub(crate) async fn run(context: &Context, args: MarkArgs, mark: Mark) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let urns = if args.all {
         Vec::new()

@@ -61,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: OpsArgs) -> Outcome {
 }
 
 async fn list(context: &Context, args: &OpsListArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let (stack, recorded) = context.current(&backend, None).await?;
     let operations = &recorded.snapshot.pending_operations;
     if args.json {
@@ -117,7 +117,7 @@ async fn settle(context: &Context, args: OpsResolveArgs) -> Outcome {
         return Err(Failure::configuration("what became of which operation?")
             .hint("say so with `--import URN=ID`, `--clear URN` or `--all-clear`; `drystone state ops list` lists them"));
     }
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let (stack, recorded) = context.current(&backend, None).await?;
     if resolutions.is_empty()
         && recorded.snapshot.pending_operations.is_empty()

@@ -24,7 +24,7 @@ pub(crate) struct RenameArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RenameArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     if !context.is_interactive() && args.new_name.is_none() {
         return Err(Failure::configuration("which resource, and what is it to be called?")

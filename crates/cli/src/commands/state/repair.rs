@@ -65,7 +65,7 @@ fn repair_file(path: &Path, in_place: bool) -> Outcome {
 }
 
 async fn repair_stack(context: &Context, yes: bool) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let asks = !yes && !context.skips_confirmations();
     if asks {

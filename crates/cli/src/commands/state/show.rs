@@ -38,7 +38,7 @@ enum Output {
 }
 
 pub(crate) async fn run(context: &Context, args: ShowArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let (stack, recorded) = context.current(&backend, None).await?;
     let given = args.resource.into_iter().collect();
     let question = "Which resource do you want to see?";

@@ -20,8 +20,11 @@ pub(crate) struct UpgradeArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: UpgradeArgs) -> Outcome {
-    let backend = context.backend()?;
-    let store = backend.local();
+    let backend = context.backend().await?;
+    let Some(store) = backend.folder_store() else {
+        return Err(Failure::configuration(format!("{}: only directories can be upgraded yet", backend.url))
+            .hint("the stock CLI's `pulumi state upgrade` can do it"));
+    };
     let mut stacks = store.legacy().await?;
     if stacks.is_empty() && store.has_projects() {
         terminal::note(format!("{} is up to date: nothing to do", backend.url));

@@ -26,7 +26,7 @@ pub(crate) async fn run(context: &Context, args: VerifyArgs) -> Outcome {
     let (name, snapshot) = match &args.file {
         Some(path) => (path.display().to_string(), StateFile::read(path)?.into_snapshot()),
         None => {
-            let backend = context.backend()?;
+            let backend = context.backend().await?;
             let (stack, recorded) = context.current(&backend, None).await?;
             (stack.to_string(), recorded.snapshot)
         }

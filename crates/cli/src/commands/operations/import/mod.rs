@@ -111,7 +111,7 @@ pub(super) async fn run(context: &Context, mut args: ImportArgs) -> Outcome {
     };
     let mut request = args.request(context, ImportFile::default())?;
     // A conversion may take long: there must be a stack for what it finds.
-    context.current(&context.backend()?, None).await?;
+    context.current(&context.backend().await?, None).await?;
     let file = from.list(context).await?;
     if file.resources.is_empty() {
         terminal::note("The converter found nothing to import.");

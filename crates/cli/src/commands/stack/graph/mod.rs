@@ -72,7 +72,7 @@ impl Format {
 }
 
 pub(crate) async fn run(context: &Context, args: GraphArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let (stack, recorded) = context.current(&backend, None).await?;
     if !recorded.ever_written {
         return Err(Failure::general(format!("unable to find snapshot for stack {:?}", stack.name()))

@@ -12,7 +12,7 @@ use drystone_model::{
 use drystone_stores::StackId;
 
 /// A stack's old name and its new one. Names of other stacks and projects, as in aliases, stay.
-pub(super) struct Renaming<'a> {
+pub(in crate::commands::stack) struct Renaming<'a> {
     old_stack: &'a str,
     old_project: String,
     new_stack: &'a str,
@@ -22,7 +22,7 @@ pub(super) struct Renaming<'a> {
 
 impl<'a> Renaming<'a> {
     /// Stacks of a store without projects have one all the same in the names of their resources.
-    pub(super) fn new(old: &'a StackId, new: &'a StackId, snapshot: &Snapshot) -> Self {
+    pub(in crate::commands::stack) fn new(old: &'a StackId, new: &'a StackId, snapshot: &Snapshot) -> Self {
         let of_resources = || snapshot.resources.first().map(|first| first.urn.project().to_owned());
         Self {
             old_stack: old.name(),
@@ -34,7 +34,7 @@ impl<'a> Renaming<'a> {
 
     /// Renames the stack everywhere: resources and pending operations, their references and aliases, and references
     /// to resources in property values. What is sealed stays as it is.
-    pub(super) fn rename(&self, snapshot: &mut Snapshot) -> Outcome {
+    pub(in crate::commands::stack) fn rename(&self, snapshot: &mut Snapshot) -> Outcome {
         for resource in &mut snapshot.resources {
             self.rename_resource(resource)?;
         }

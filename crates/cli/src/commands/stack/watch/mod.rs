@@ -72,7 +72,7 @@ pub(crate) async fn run(context: &Context, args: WatchArgs) -> Outcome {
 }
 
 async fn follow(context: &Context, args: WatchArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     super::init::require(&backend, &stack).await?;
     let watch = Watch { store: backend.store(), stack: &stack, args, context };

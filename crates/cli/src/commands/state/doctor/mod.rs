@@ -47,7 +47,7 @@ struct Findings {
 }
 
 pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Outcome {
-    let backend = context.backend()?;
+    let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
     let findings = Findings::gather(&backend, stack).await?;
     let yes = args.yes || context.skips_confirmations();

@@ -8,7 +8,7 @@ mod plan;
 mod secrets;
 
 use super::{counted, require_approval};
-use crate::backend::Backend;
+use crate::backend::{Backend, StackAt};
 use crate::context::Context;
 use crate::edit::{new_manifest, require_sound, tell_committed};
 use crate::report::{ExitCode, Failure, Outcome};
@@ -32,10 +32,10 @@ pub(crate) struct MoveArgs {
     /// The URNs of the resources
     #[arg(value_name = "URN", required = true)]
     urns: Vec<String>,
-    /// The stack that they are in; the selected one by default
+    /// The stack that they are in, `URL#STACK` in another backend; the selected one by default
     #[arg(long, value_name = "STACK")]
     source: Option<String>,
-    /// The stack that they move to; the selected one by default
+    /// The stack that they move to, `URL#STACK` in another backend; the selected one by default
     #[arg(long, value_name = "STACK")]
     dest: Option<String>,
     /// Move the parents too
@@ -46,10 +46,12 @@ pub(crate) struct MoveArgs {
     yes: bool,
 }
 
-/// The two stacks of a move.
+/// The two stacks of a move, and the backends that they are in.
 struct Stacks {
     source: StackId,
+    from: Backend,
     destination: StackId,
+    to: Backend,
 }
 
 /// The two snapshots that a move is planned with.
@@ -59,42 +61,49 @@ struct Before {
 }
 
 pub(crate) async fn run(context: &Context, args: MoveArgs) -> Outcome {
-    let backend = context.backend()?;
-    let stacks = stacks(context, &backend, &args)?;
+    let stacks = stacks(context, &args).await?;
     let mut approved = None;
     if !args.yes && !context.skips_confirmations() {
-        let before = read(context, &backend, &stacks).await?;
+        let before = read(context, &stacks).await?;
         let plan = plan(context, &stacks, &before, &args)?;
         tell(&stacks, &plan);
         require_approval(context, args.yes, "Move these resources?")?;
         approved = Some((before.source.hash, before.destination.hash));
     }
-    let leases = Leases::take(context, &backend, &stacks).await?;
-    let moved = perform(context, &backend, &stacks, &args, approved, &leases).await;
+    let leases = Leases::take(context, &stacks).await?;
+    let moved = perform(context, &stacks, &args, approved, &leases).await;
     let released = leases.release().await;
     moved?;
     released
 }
 
-fn stacks(context: &Context, backend: &Backend, args: &MoveArgs) -> Outcome<Stacks> {
+async fn stacks(context: &Context, args: &MoveArgs) -> Outcome<Stacks> {
     if args.source.is_none() && args.dest.is_none() {
         return Err(Failure::configuration("at least one of `--source` and `--dest` must be given")
             .hint("`drystone stack ls --all` lists the stacks"));
     }
-    let source = context.stack_id(backend, args.source.as_deref())?;
-    let destination = context.stack_id(backend, args.dest.as_deref())?;
-    if source == destination {
+    let named = async |name: Option<&String>| match name {
+        Some(name) => context.stack_at(name, None).await,
+        None => {
+            let backend = context.backend().await?;
+            let stack = context.stack_id(&backend, None)?;
+            Ok(StackAt { backend, stack })
+        }
+    };
+    let StackAt { stack: source, backend: from } = named(args.source.as_ref()).await?;
+    let StackAt { stack: destination, backend: to } = named(args.dest.as_ref()).await?;
+    if source == destination && from.url == to.url {
         return Err(Failure::configuration(format!("{source} is both source and destination"))
             .hint("name the other stack with `--source` or `--dest`"));
     }
-    Ok(Stacks { source, destination })
+    Ok(Stacks { source, from, destination, to })
 }
 
 /// Reads both stacks, which must be sound.
-async fn read(context: &Context, backend: &Backend, stacks: &Stacks) -> Outcome<Before> {
+async fn read(context: &Context, stacks: &Stacks) -> Outcome<Before> {
     let _working = terminal::working("Reading the states");
-    let source = backend.store().snapshot(&stacks.source, At::Current).await?;
-    let destination = backend.store().snapshot(&stacks.destination, At::Current).await?;
+    let source = stacks.from.store().snapshot(&stacks.source, At::Current).await?;
+    let destination = stacks.to.store().snapshot(&stacks.destination, At::Current).await?;
     if !context.globals.disable_integrity_checking {
         require_sound(&stacks.source, source.revision, &source.snapshot)?;
         require_sound(&stacks.destination, destination.revision, &destination.snapshot)?;
@@ -126,13 +135,12 @@ fn plan(context: &Context, stacks: &Stacks, before: &Before, args: &MoveArgs) ->
 /// Plans and commits under both leases.
 async fn perform(
     context: &Context,
-    backend: &Backend,
     stacks: &Stacks,
     args: &MoveArgs,
     approved: Option<(String, String)>,
     leases: &Leases,
 ) -> Outcome {
-    let before = read(context, backend, stacks).await?;
+    let before = read(context, stacks).await?;
     let was_shown = approved.is_some();
     if approved.is_some_and(|hashes| hashes != (before.source.hash.clone(), before.destination.hash.clone()))
     {
@@ -212,7 +220,7 @@ fn require_sound_result(stack: &StackId, snapshot: &Snapshot) -> Outcome {
 
 /// Says what moves and which references are cut.
 fn tell(stacks: &Stacks, plan: &Plan) {
-    let Stacks { source, destination } = stacks;
+    let Stacks { source, destination, .. } = stacks;
     terminal::note(format!("From {source} to {destination}:"));
     for (old, new) in &plan.moved {
         terminal::note(format!("  {old}"));
@@ -263,14 +271,12 @@ struct Leases {
 
 impl Leases {
     /// Takes them in the order of the names, so that two moves in opposite directions cannot wait for each other.
-    async fn take(context: &Context, backend: &Backend, stacks: &Stacks) -> Outcome<Self> {
-        let take = async |stack: &StackId| context.lease(backend, stack, "state move").await;
-        let source_first = stacks.source < stacks.destination;
-        let (first, second) = if source_first {
-            (&stacks.source, &stacks.destination)
-        } else {
-            (&stacks.destination, &stacks.source)
-        };
+    async fn take(context: &Context, stacks: &Stacks) -> Outcome<Self> {
+        let take =
+            async |(stack, backend): (&StackId, &Backend)| context.lease(backend, stack, "state move").await;
+        let sides = [(&stacks.source, &stacks.from), (&stacks.destination, &stacks.to)];
+        let source_first = (sides[0].0, &sides[0].1.url) < (sides[1].0, &sides[1].1.url);
+        let [first, second] = if source_first { sides } else { [sides[1], sides[0]] };
         let one = take(first).await?;
         let other = match take(second).await {
             Ok(other) => other,
