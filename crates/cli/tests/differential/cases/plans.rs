@@ -62,8 +62,9 @@ cases! {
         .program(&EXPLICIT.replace("north", "south")).up_stopped();
     an_import_is_planned: of_items(&["a | size: 1 | import: there"]).appear("there", json!({ "size": 1 }))
         .plan().up_planned();
-    targets_are_planned: of_items(&["a | size: 1", "b | size: 1"]).plan_with(&["--target", &item("b")])
-        .up_planned_with(&["--target", &item("b")]).up_stopped();
+    // `b` comes after `a`, so that what is asked of `a` does not depend on when `b` stops the update.
+    targets_are_planned: of_items(&["a | size: 1", "b | value: '${a.name}'"]).plan_with(&["--target", &item("a")])
+        .up_planned_with(&["--target", &item("a")]).up_stopped();
     a_refresh_is_planned: of_items(&["a | size: 1"]).up().tamper("a", "size", json!(5)).plan_with(&["--refresh"])
         .up_planned_with(&["--refresh"]);
     names_are_made_up_once: of_items(&["a | size: 1", "b | value: '${a.name}'"]).plan().up_planned();
