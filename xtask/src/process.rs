@@ -21,6 +21,10 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> 
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = command(cargo, arguments);
     command.current_dir(crate::root());
+    if std::env::var_os("CI").is_some() {
+        // What is built once and thrown away need not be prepared for the next build.
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     command
 }
 
