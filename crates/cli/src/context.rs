@@ -188,8 +188,9 @@ impl Context {
                     if !std::mem::replace(&mut told, true) {
                         terminal::note(format!("Waiting for {stack}: held by {}", lease.describe()));
                     }
+                    let left = limit.saturating_sub(started.elapsed());
                     tokio::select! {
-                        () = tokio::time::sleep(Duration::from_millis(200)) => {}
+                        waited = backend.store().wait_for_release(&stack, left) => waited?,
                         name = &mut interrupted => {
                             return Err(Failure::new(
                                 ExitCode::Cancelled,

@@ -1,4 +1,4 @@
-//! The contract that every store keeps: six methods that read, two that lease, five that write.
+//! The contract that every store keeps: six methods that read, three that lease, five that write.
 
 use crate::{Claim, Commit, Committed, Keep, LeaseInfo, Orphan, Recovery, Result, RevisionInfo, StackId};
 use async_trait::async_trait;
@@ -6,6 +6,7 @@ use drystone_journal::Entry;
 use drystone_model::{Json, Snapshot};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// A store: somewhere that stacks are kept.
 pub trait Store: Reads + Leases {}
@@ -39,7 +40,16 @@ pub trait Leases: Send + Sync {
     /// Takes the lease away from whoever holds it, commits what that holder journaled, and says whose it was. Its next
     /// append fails (S4).
     async fn break_lease(&self, stack: &StackId, claim: Claim) -> Result<(Vec<LeaseInfo>, Recovery)>;
+    /// Waits until the lease of a stack may be free, at most for so long. That it is free is not promised: whoever waits
+    /// asks for it again. A medium that tells nobody is asked again after a moment.
+    async fn wait_for_release(&self, _stack: &StackId, at_most: Duration) -> Result<()> {
+        tokio::time::sleep(at_most.min(MOMENT)).await;
+        Ok(())
+    }
 }
+
+/// How often a medium is asked that tells nobody when a lease is given back.
+const MOMENT: Duration = Duration::from_millis(200);
 
 /// The right to write to one stack. Dropping it without releasing is dying: the next holder recovers.
 #[async_trait]

@@ -16,6 +16,7 @@ pub mod local;
 pub mod memory;
 mod names;
 pub mod object;
+pub mod postgres;
 mod revision;
 
 pub use contract::{

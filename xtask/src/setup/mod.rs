@@ -11,6 +11,7 @@ mod go_provider;
 mod node_sdk;
 mod package_managers;
 mod policy_sdks;
+mod postgres;
 mod pulumi;
 mod python_sdk;
 mod yaml;
@@ -27,6 +28,7 @@ use go_provider::GO_PROVIDER;
 use node_sdk::NODE_SDK;
 use package_managers::{NODE_MANAGERS, PYTHON_MANAGERS};
 use policy_sdks::{NODE_POLICY, PYTHON_POLICY};
+use postgres::POSTGRES;
 pub(crate) use pulumi::PULUMI;
 use python_sdk::PYTHON_SDK;
 pub(crate) use yaml::YAML;
@@ -44,6 +46,7 @@ const PEERS: &[&Peer] = &[
     &PYTHON_MANAGERS,
     &NODE_POLICY,
     &PYTHON_POLICY,
+    &POSTGRES,
 ];
 
 /// A tool or a real system that the checks, the tests or the benchmarks run.

@@ -3,7 +3,7 @@
 //! Pulumi's part is `.pulumi/{meta.yaml,stacks,history,backups,locks}`. Ours is `.pulumi/drystone`, which the stock
 //! CLI passes over: leases, journals, revisions and the trash.
 
-use crate::StackId;
+use crate::{LeaseInfo, StackId};
 
 pub(crate) const META: &str = ".pulumi/meta.yaml";
 pub(crate) const STACKS: &str = ".pulumi/stacks";
@@ -93,6 +93,19 @@ pub(crate) fn own(stack: &StackId) -> String {
 /// The folder of a trashed stack.
 pub(crate) fn trashed(stack: &StackId, id: &str) -> String {
     format!("{}@{id}", ours("trash", stack))
+}
+
+/// The name of the journal of a lease, where each lease has one.
+pub(crate) fn journal_name(lease: &LeaseInfo) -> String {
+    let nonce: String = lease.nonce.chars().take(8).collect();
+    format!("{:08}-{nonce}", lease.epoch)
+}
+
+/// The compression that a checkpoint's path stands for.
+pub(crate) fn compression_of(stack: &StackId, path: &str) -> Compression {
+    let ending = path.strip_prefix(&checkpoint(stack)).unwrap_or_default();
+    let named = Compression::ALL.into_iter().find(|compression| compression.ending() == ending);
+    named.unwrap_or_default()
 }
 
 /// The stack that a file in a project's folder is the checkpoint of.

@@ -4,6 +4,7 @@
 
 pub(crate) mod document;
 pub(crate) mod frames;
+pub(crate) mod gathering;
 pub(crate) mod layout;
 pub(crate) mod locks;
 pub(crate) mod outline;

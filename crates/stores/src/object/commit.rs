@@ -12,7 +12,7 @@ use super::segments::SegmentWriter;
 use super::{BucketStore, revisions::Revisions};
 use crate::diy::document::{self, Publish, Rendered};
 use crate::diy::frames::{Before, Decision, Frame};
-use crate::diy::layout::{self, Compression};
+use crate::diy::layout;
 use crate::diy::outline::Outline;
 use crate::diy::{number_of, revision_number};
 use crate::{Error, LeaseInfo, Result, RevisionInfo, StackId};
@@ -300,7 +300,7 @@ impl BucketStore {
     }
 
     fn compressed(&self, stack: &StackId, path: &str, text: &[u8]) -> Result<Bytes> {
-        let compressed = document::compress(text, compression_of(stack, path));
+        let compressed = document::compress(text, layout::compression_of(stack, path));
         compressed.map(Bytes::from).map_err(Error::io("compressing", self.bucket().location(path)))
     }
 
@@ -396,13 +396,6 @@ fn before(document: &Document, announced: &[String]) -> Before {
         hashes: std::iter::once(&document.hash).chain(announced).cloned().collect(),
         ..Before::default()
     }
-}
-
-/// The compression that a checkpoint's name stands for.
-fn compression_of(stack: &StackId, path: &str) -> Compression {
-    let ending = path.strip_prefix(&layout::checkpoint(stack)).unwrap_or_default();
-    let named = Compression::ALL.into_iter().find(|compression| compression.ending() == ending);
-    named.unwrap_or_default()
 }
 
 fn version(before: &Before) -> Version {

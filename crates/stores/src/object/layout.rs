@@ -1,8 +1,10 @@
 //! What stands in a bucket besides Pulumi's layout and what a directory has too: the lease, journals in segments, and
 //! what is known of the current document.
 
+use crate::StackId;
 use crate::diy::layout;
-use crate::{LeaseInfo, StackId};
+
+pub(super) use crate::diy::layout::journal_name;
 
 /// The ending of the object in a journal's folder that says that everything in it has been dealt with.
 pub(super) const SETTLED: &str = "settled";
@@ -20,12 +22,6 @@ pub(super) fn clock(stack: &StackId, id: &str) -> String {
 /// What is known of the current document.
 pub(super) fn known(stack: &StackId) -> String {
     format!("{}/current.json", layout::own(stack))
-}
-
-/// The name of the journal of a lease.
-pub(super) fn journal_name(lease: &LeaseInfo) -> String {
-    let nonce: String = lease.nonce.chars().take(8).collect();
-    format!("{:08}-{nonce}", lease.epoch)
 }
 
 /// A segment of a journal.

@@ -9,13 +9,14 @@
 use super::requests::{Bucket, Object, Written};
 use super::{BucketStore, layout as keys};
 use crate::diy::frames::{self, Decision, Frame, ReadJournal, Taker};
+use crate::diy::gathering::{Batches, Durable, Gathering, outcome};
 use crate::diy::layout;
 use crate::diy::recording::Failure;
 use crate::{Error, LeaseInfo, Result, StackId};
+use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::oneshot;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many segments are read at once.
 const READS: usize = 16;
@@ -25,152 +26,99 @@ const TRIES: usize = 8;
 /// The writer of a lease's journal.
 #[derive(Debug, Clone)]
 pub(super) struct SegmentWriter {
-    shared: Arc<Shared>,
+    segments: Gathering<Segments>,
 }
 
+/// The segments of one journal, as its writer knows them.
 #[derive(Debug)]
-struct Shared {
+struct Segments {
     bucket: Bucket,
     stack: StackId,
     journal: String,
-    queue: Mutex<Queue>,
+    numbers: Mutex<Numbers>,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    bytes: Vec<u8>,
-    waiters: Vec<oneshot::Sender<Result<u64, Failure>>>,
-    writing: bool,
+struct Numbers {
     /// The number of the next segment.
     next: u64,
     /// The first that may still be there.
     first: u64,
-    failed: Option<Failure>,
 }
-
-/// Resolves to the number of the segment when it is durable.
-pub(super) type Durable = oneshot::Receiver<Result<u64, Failure>>;
 
 impl SegmentWriter {
     pub(super) fn new(store: &BucketStore, stack: &StackId, lease: &LeaseInfo) -> Self {
-        let shared = Shared {
+        let segments = Segments {
             bucket: store.bucket().clone(),
             stack: stack.clone(),
             journal: keys::journal_name(lease),
-            queue: Mutex::default(),
+            numbers: Mutex::default(),
         };
-        Self { shared: Arc::new(shared) }
+        Self { segments: Gathering::new(segments) }
     }
 
     pub(super) fn journal(&self) -> &str {
-        &self.shared.journal
+        &self.segments.batches().journal
     }
 
     /// Why nothing more is written, once something failed.
     pub(super) fn failure(&self) -> Option<Failure> {
-        self.shared.queue().failed.clone()
+        self.segments.failure()
     }
 
     /// Writes nothing more: what was decided last could not be carried out, and nothing may follow it before somebody
     /// has.
     pub(super) fn give_up(&self, error: &Error) {
-        let failure = match error {
-            Error::Fenced { by, .. } => Failure::Fenced { by: by.clone() },
-            error => Failure::Write { reason: error.to_string() },
-        };
-        self.shared.queue().failed.get_or_insert(failure);
+        self.segments.give_up(error);
     }
 
     /// Queues bytes for the next segment. Order of calls is order in the journal.
     pub(super) fn append(&self, bytes: &[u8]) -> Durable {
-        let (sender, receiver) = oneshot::channel();
-        let mut queue = self.shared.queue();
-        queue.bytes.extend_from_slice(bytes);
-        queue.waiters.push(sender);
-        if !std::mem::replace(&mut queue.writing, true) {
-            let shared = Arc::clone(&self.shared);
-            // A task of its own: a caller that goes away must not take along what others wait for.
-            tokio::spawn(async move { while shared.write_batch().await {} });
-        }
-        receiver
+        self.segments.append(bytes)
     }
 
     /// Writes a frame and waits until it is durable; gives the number of its segment.
     pub(super) async fn write(&self, frame: &Frame) -> Result<u64> {
         let mut bytes = Vec::new();
         frame.write(&mut bytes).map_err(|error| Error::Poisoned { reason: error.to_string() })?;
-        outcome(&self.shared.stack, self.append(&bytes).await)
+        outcome(&self.segments.batches().stack, self.append(&bytes).await)
     }
 
     /// Deletes the segments before a number, which nobody needs any more. The one with the number stays, so that
     /// whoever takes the lease over finds out where the journal ends. What could not be deleted goes with the next.
     pub(super) async fn forget_before(&self, number: u64) {
-        let first = self.shared.queue().first;
-        let Shared { bucket, stack, journal, .. } = &*self.shared;
+        let segments = self.segments.batches();
+        let first = segments.numbers().first;
+        let Segments { bucket, stack, journal, .. } = segments;
         let old: Vec<String> = (first..number).map(|it| keys::segment(stack, journal, it)).collect();
         if bucket.remove(&old).await.is_ok() {
-            self.shared.queue().first = number;
+            segments.numbers().first = number;
         }
     }
 
     /// Deletes the whole journal of a lease that has been given back. Whoever comes next deletes what is left.
     pub(super) async fn forget(&self) {
-        let next = self.shared.queue().next;
+        let next = self.segments.batches().numbers().next;
         self.forget_before(next).await;
     }
 }
 
-/// What came of an append, for the caller.
-pub(super) fn outcome(
-    stack: &StackId,
-    received: Result<Result<u64, Failure>, oneshot::error::RecvError>,
-) -> Result<u64> {
-    match received {
-        Ok(outcome) => outcome.map_err(|failure| failure.into_error(stack)),
-        Err(_) => Err(Error::Poisoned { reason: "the journal was closed".to_owned() }),
+impl Segments {
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Writes what is queued as one segment and tells whoever waits for it; says whether there was anything.
-    async fn write_batch(&self) -> bool {
-        let (bytes, waiters, number, failed) = {
-            let mut queue = self.queue();
-            if queue.waiters.is_empty() {
-                queue.writing = false;
-                return false;
-            }
-            let bytes = std::mem::take(&mut queue.bytes);
-            (bytes, std::mem::take(&mut queue.waiters), queue.next, queue.failed.clone())
-        };
-        let outcome = match failed {
-            Some(failure) => Err(failure),
-            None => self.write_segment(number, bytes).await,
-        };
-        {
-            let mut queue = self.queue();
-            match &outcome {
-                Ok(_) => queue.next = number + 1,
-                Err(failure) => {
-                    queue.failed.get_or_insert_with(|| failure.clone());
-                }
-            }
-        }
-        for waiter in waiters {
-            // A caller that went away no longer wants to know.
-            let _ = waiter.send(outcome.clone());
-        }
-        true
-    }
-
-    async fn write_segment(&self, number: u64, bytes: Vec<u8>) -> Result<u64, Failure> {
+#[async_trait]
+impl Batches for Segments {
+    async fn write(&self, bytes: Vec<u8>) -> Result<u64, Failure> {
+        let number = self.numbers().next;
         let path = keys::segment(&self.stack, &self.journal, number);
         match self.bucket.create(&path, bytes).await {
-            Ok(Written::Done(_)) => Ok(number),
+            Ok(Written::Done(_)) => {
+                self.numbers().next = number + 1;
+                Ok(number)
+            }
             Ok(Written::Refused(there)) => {
                 let taker = there.and_then(|there| frames::segment(&there.content).taker);
                 let by = taker.map_or_else(|| "somebody".to_owned(), |taker| taker.lease.holder());
