@@ -2,9 +2,12 @@
 
 use crate::report::{ExitCode, Failure, Outcome};
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
+use drystone_stores::postgres::{PostgresOptions, PostgresStore};
 use drystone_stores::{StackId, Store};
 use drystone_workspace::Environment;
+use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// The scheme of directories.
 pub(crate) const FILE: &str = "file://";
@@ -21,6 +24,7 @@ pub(crate) struct Backend {
 #[derive(Debug, Clone)]
 enum Medium {
     Folder { folder: PathBuf, store: LocalStore },
+    Database(PostgresStore),
 }
 
 /// A stack and the backend that it is in.
@@ -30,31 +34,48 @@ pub(crate) struct StackAt {
     pub(crate) stack: StackId,
 }
 
-impl std::fmt::Display for StackAt {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}#{}", self.backend.url, self.stack.qualified())
+impl Display for StackAt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}#{}", self.backend, self.stack.qualified())
+    }
+}
+
+/// The URL without what is secret in it (S17).
+impl Display for Backend {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&masked(&self.url))
     }
 }
 
 impl Backend {
     /// Opens the store that a URL stands for.
     pub(crate) async fn open(environment: &Environment, url: &str) -> Outcome<Self> {
-        let options = diy_options(environment)?;
-        let folder = folder_of(environment, url)?;
-        let store = LocalStore::open(folder.clone(), options)?;
-        Ok(Self { url: url.to_owned(), medium: Medium::Folder { folder, store } })
+        let diy = diy_options(environment)?;
+        let medium = match url.split_once("://").map_or(url, |(scheme, _)| scheme) {
+            "file" => {
+                let folder = folder_of(environment, url)?;
+                let store = LocalStore::open(folder.clone(), diy)?;
+                Medium::Folder { folder, store }
+            }
+            "postgres" | "postgresql" => {
+                let options = PostgresOptions { diy, ..PostgresOptions::default() };
+                Medium::Database(PostgresStore::open(url, options).await?)
+            }
+            _ => return Err(unknown(url)),
+        };
+        Ok(Self { url: url.to_owned(), medium })
     }
 
     /// Refuses a backend that cannot be what the user means: a folder that is not there, since a misspelt one would
-    /// start anew; anything that cannot be read.
-    pub(crate) async fn refuse_unfit(&self, named: bool) -> Outcome {
+    /// start anew; a bucket whose server does not keep its word; anything that cannot be read.
+    pub(crate) async fn refuse_unfit(&self, named: bool, _trusted: bool) -> Outcome {
         match &self.medium {
             Medium::Folder { folder, .. } if named && !folder.is_dir() => {
                 let folder = folder.display();
-                return Err(Failure::configuration(format!("{}: there is no folder `{folder}`", self.url))
+                return Err(Failure::configuration(format!("{self}: there is no folder `{folder}`"))
                     .hint(format!("make it with `mkdir -p {folder}`, or look at the path")));
             }
-            Medium::Folder { .. } => {}
+            Medium::Folder { .. } | Medium::Database(_) => {}
         }
         self.store().stacks(None).await?;
         Ok(())
@@ -64,6 +85,7 @@ impl Backend {
     pub(crate) fn store(&self) -> &dyn Store {
         match &self.medium {
             Medium::Folder { store, .. } => store,
+            Medium::Database(store) => store,
         }
     }
 
@@ -71,6 +93,7 @@ impl Backend {
     pub(crate) fn folder_store(&self) -> Option<&LocalStore> {
         match &self.medium {
             Medium::Folder { store, .. } => Some(store),
+            Medium::Database(_) => None,
         }
     }
 
@@ -78,6 +101,7 @@ impl Backend {
     pub(crate) fn has_projects(&self) -> bool {
         match &self.medium {
             Medium::Folder { store, .. } => store.has_projects(),
+            Medium::Database(store) => store.has_projects(),
         }
     }
 
@@ -97,15 +121,23 @@ impl Backend {
     }
 }
 
+/// A URL without its password.
+pub(crate) fn masked(url: &str) -> String {
+    match Url::parse(url).ok().as_ref().and_then(Url::password) {
+        Some(password) => url.replacen(&format!(":{password}@"), ":[secret]@", 1),
+        None => url.to_owned(),
+    }
+}
+
+fn unknown(url: &str) -> Failure {
+    let scheme = url.split_once("://").map_or(url, |(scheme, _)| scheme);
+    Failure::configuration(format!("`{scheme}://` backends are not part of this version: {}", masked(url)))
+        .hint("there are file://PATH, s3://BUCKET, gs://BUCKET, azblob://CONTAINER and postgres://HOST/DATABASE")
+}
+
 /// The folder of a `file://` URL; `~` is the home folder, relative ones start where the command runs.
 fn folder_of(environment: &Environment, url: &str) -> Outcome<PathBuf> {
-    let Some(path) = url.strip_prefix(FILE) else {
-        let scheme = url.split_once("://").map_or(url, |(scheme, _)| scheme);
-        return Err(Failure::configuration(format!(
-            "`{scheme}://` backends are not part of this version yet: {url}"
-        ))
-        .hint("use a directory: `drystone login file://PATH`, or `drystone login --local`"));
-    };
+    let path = url.strip_prefix(FILE).unwrap_or(url);
     let path = path.split('?').next().unwrap_or(path);
     let home = || {
         environment

@@ -99,7 +99,7 @@ fn as_json(found: &Found) -> Value {
         "plugins": if found.plugins.is_empty() { Value::Null } else { plugins.collect() },
         "host": { "os": name, "version": version, "arch": std::env::consts::ARCH },
         "backend": found.backend.as_ref().map(|backend| json!({
-            "name": host.hostname(), "url": backend.url, "user": host.user(), "organizations": null,
+            "name": host.hostname(), "url": backend.to_string(), "user": host.user(), "organizations": null,
         })),
         "currentStack": found.stack.as_ref().map(|(stack, snapshot)| stack_json(stack, snapshot)),
         "cliAbout": {
@@ -150,7 +150,7 @@ fn as_rows(found: &Found) -> Vec<Vec<String>> {
         ("Stands in for", format!("Pulumi {PULUMI_VERSION}")),
         ("Machine", format!("{name} {version} {}", std::env::consts::ARCH).replace("  ", " ")),
         ("User", format!("{}@{}", host.user(), host.hostname())),
-        ("Backend", or(found.backend.as_ref().map(|backend| backend.url.clone()), "not logged in")),
+        ("Backend", or(found.backend.as_ref().map(ToString::to_string), "not logged in")),
         ("Project", or(found.project.clone(), "none here")),
         ("Stack", or(stack, "none selected")),
         ("Language", or(language, "none here")),

@@ -1,7 +1,7 @@
 //! Where state is kept and who asks: `login`, `logout`, `whoami`, `version`, `completion`.
 
 use crate::app::App;
-use crate::backend::{Backend, FILE};
+use crate::backend::{Backend, FILE, masked};
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
@@ -15,7 +15,7 @@ pub(super) const PULUMI_VERSION: &str = "v3.259.0";
 
 #[derive(Debug, Args)]
 pub(crate) struct LoginArgs {
-    /// The backend: `file://PATH`
+    /// The backend: `file://PATH`, `s3://BUCKET`, `gs://BUCKET`, `azblob://CONTAINER`, `postgres://HOST/DATABASE`
     url: Option<String>,
     /// Keep state in the home folder
     #[arg(short, long, conflicts_with_all = ["url", "cloud_url"])]
@@ -23,6 +23,9 @@ pub(crate) struct LoginArgs {
     /// The backend, as an option
     #[arg(short, long, value_name = "URL", conflicts_with = "url")]
     cloud_url: Option<String>,
+    /// Use a bucket even if its server lets two writers through at once
+    #[arg(long)]
+    trust_server: bool,
     /// Accepted for the stock CLI's sake
     #[arg(long, hide = true)]
     insecure: bool,
@@ -46,13 +49,15 @@ pub(crate) async fn login(context: &Context, args: &LoginArgs) -> Outcome {
             .hint("keep state on this machine with `drystone login --local`, or in a directory with `drystone login file://PATH`")
     })?;
     // A backend that cannot be used is refused before it becomes the current one.
-    Backend::open(&context.environment, &url).await?.refuse_unfit(named.is_some()).await?;
+    Backend::open(&context.environment, &url).await?.refuse_unfit(named.is_some(), args.trust_server).await?;
     let mut credentials = CredentialsFile::open(&context.environment).map_err(Failure::configuration)?;
     credentials.credentials.log_in(&url, Account::default());
     credentials.save().map_err(Failure::configuration)?;
+    let url = masked(&url);
     if let Some(other) = context.environment.filled_variable("PULUMI_BACKEND_URL")
-        && other != url
+        && masked(&other) != url
     {
+        let other = masked(&other);
         terminal::warning(format!("PULUMI_BACKEND_URL is set, and {other} stays in use while it is"));
     }
     let host = SystemHost;
@@ -94,6 +99,7 @@ pub(crate) fn logout(context: &Context, args: &LogoutArgs) -> Outcome {
     };
     let known = credentials.log_out(&context.environment, &url).map_err(Failure::configuration)?;
     credentials.save().map_err(Failure::configuration)?;
+    let url = masked(&url);
     terminal::line(if known { format!("Logged out of {url}") } else { format!("Not logged in to {url}") });
     Ok(())
 }
@@ -135,7 +141,7 @@ pub(crate) struct WhoamiArgs {
 
 /// Prints the user that the backend knows.
 pub(crate) fn whoami(context: &Context, args: &WhoamiArgs) -> Outcome {
-    let url = context.backend_url()?;
+    let url = masked(&context.backend_url()?);
     let user = SystemHost.user();
     if args.format.is_json() {
         terminal::json(&json!({ "user": user, "url": url }));

@@ -36,8 +36,14 @@ pub trait Fixture: Send + Sync {
 /// that each test gets, as in `#[ignore = "needs …"]`.
 #[macro_export]
 macro_rules! conformance_tests {
-    ($(#[$attribute:meta])* $fixture:expr) => {
-        $crate::conformance_tests!(@cases [$(#[$attribute])*] $fixture,
+    (#[$attribute:meta] $fixture:expr) => {
+        $crate::conformance_tests!(@all [#[$attribute]] $fixture);
+    };
+    ($fixture:expr) => {
+        $crate::conformance_tests!(@all [] $fixture);
+    };
+    (@all $attributes:tt $fixture:expr) => {
+        $crate::conformance_tests!(@cases $attributes $fixture,
             a_missing_stack_is_not_found,
             a_new_stack_is_listed,
             s03_an_update_that_changes_nothing_makes_no_revision,

@@ -254,6 +254,7 @@ impl Shared {
                     snapshot,
                     byte_strings,
                     restores: commit.restores,
+                    copies: commit.copies.take(),
                 };
                 let prepared =
                     self.store.prepare(&self.stack, &self.writer, update.current.as_ref(), publish).await?;

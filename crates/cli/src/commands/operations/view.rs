@@ -45,7 +45,7 @@ pub(super) fn open(
     let count = base.snapshot.resources.len();
     let resources = if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") };
     let lease_details = lease
-        .map(|lease| vec![format!("lease {}", lease.epoch), format!("journal on {}", subject.backend.url)])
+        .map(|lease| vec![format!("lease {}", lease.epoch), format!("journal on {}", subject.backend)])
         .unwrap_or_default();
     let opening = Opening {
         operation: request.kind.operation(),

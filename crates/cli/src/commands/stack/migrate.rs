@@ -106,7 +106,7 @@ impl Migrated {
             false => format!("{from} is still there: see that nobody goes on with it."),
         });
         if from.backend.url != to.backend.url {
-            terminal::note(format!("Go on there with `drystone login '{}'`.", to.backend.url));
+            terminal::note(format!("Go on there with `drystone login '{}'`.", to.backend));
         }
     }
 }

@@ -86,7 +86,7 @@ fn heading(
 ) -> String {
     let manifest = &recorded.snapshot.manifest;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
-    let mut rows = vec![row("Backend", backend.url.clone())];
+    let mut rows = vec![row("Backend", backend.to_string())];
     let updated = if recorded.ever_written { moment(&manifest.time) } else { None };
     rows.push(row(
         "Last update",

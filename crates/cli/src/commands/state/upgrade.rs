@@ -22,12 +22,12 @@ pub(crate) struct UpgradeArgs {
 pub(crate) async fn run(context: &Context, args: UpgradeArgs) -> Outcome {
     let backend = context.backend().await?;
     let Some(store) = backend.folder_store() else {
-        return Err(Failure::configuration(format!("{}: only directories can be upgraded yet", backend.url))
+        return Err(Failure::configuration(format!("{}: only directories can be upgraded yet", backend))
             .hint("the stock CLI's `pulumi state upgrade` can do it"));
     };
     let mut stacks = store.legacy().await?;
     if stacks.is_empty() && store.has_projects() {
-        terminal::note(format!("{} is up to date: nothing to do", backend.url));
+        terminal::note(format!("{} is up to date: nothing to do", backend));
         return Ok(());
     }
     for (stack, project) in &stacks {
@@ -39,7 +39,7 @@ pub(crate) async fn run(context: &Context, args: UpgradeArgs) -> Outcome {
     let question = format!(
         "This gives {} of {} their projects; very old versions of the stock CLI cannot read them afterwards. Go on?",
         counted(stacks.len(), "stack"),
-        backend.url
+        backend
     );
     require_approval(context, args.yes, &question)?;
     if context.is_interactive() {
