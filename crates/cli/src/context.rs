@@ -13,7 +13,7 @@ use drystone_workspace::home::{SelectionsFile, current_backend};
 use drystone_workspace::project::{Project, ProjectError};
 use drystone_workspace::stack::{StackFile, StackSettings};
 use jiff::Timestamp;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The surroundings of one command.
 #[derive(Debug)]
