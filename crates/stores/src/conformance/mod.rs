@@ -32,18 +32,12 @@ pub trait Fixture: Send + Sync {
     fn let_leases_expire(&self) {}
 }
 
-/// Makes a test of every case of the suite. The argument is an expression that gives a [`Fixture`], after attributes
-/// that each test gets, as in `#[ignore = "needs …"]`.
+/// Makes a test of every case of the suite. The argument is an expression that gives a [`Fixture`]; after it may stand an
+/// attribute for each test, as in `ignore = "needs …"`.
 #[macro_export]
 macro_rules! conformance_tests {
-    (#[$attribute:meta] $fixture:expr) => {
-        $crate::conformance_tests!(@all [#[$attribute]] $fixture);
-    };
-    ($fixture:expr) => {
-        $crate::conformance_tests!(@all [] $fixture);
-    };
-    (@all $attributes:tt $fixture:expr) => {
-        $crate::conformance_tests!(@cases $attributes $fixture,
+    ($fixture:expr $(, $attribute:meta)?) => {
+        $crate::conformance_tests!(@cases [$(#[$attribute])?] $fixture,
             a_missing_stack_is_not_found,
             a_new_stack_is_listed,
             s03_an_update_that_changes_nothing_makes_no_revision,
@@ -78,9 +72,9 @@ macro_rules! conformance_tests {
     (@cases $attributes:tt $fixture:expr, $($case:ident),* $(,)?) => {
         $($crate::conformance_tests!(@case $attributes $fixture, $case);)*
     };
-    (@case [$(#[$attribute:meta])*] $fixture:expr, $case:ident) => {
+    (@case [$(#[$attribute:meta])?] $fixture:expr, $case:ident) => {
             #[tokio::test]
-            $(#[$attribute])*
+            $(#[$attribute])?
             async fn $case() {
                 $crate::conformance::$case(&$fixture).await;
             }
