@@ -32,11 +32,12 @@ pub trait Fixture: Send + Sync {
     fn let_leases_expire(&self) {}
 }
 
-/// Makes a test of every case of the suite. The argument is an expression that gives a [`Fixture`].
+/// Makes a test of every case of the suite. The argument is an expression that gives a [`Fixture`]; attributes after it
+/// go to every test.
 #[macro_export]
 macro_rules! conformance_tests {
-    ($fixture:expr) => {
-        $crate::conformance_tests!(@cases $fixture,
+    ($fixture:expr $(, #[$attribute:meta])* $(,)?) => {
+        $crate::conformance_tests!(@cases [$(#[$attribute])*] $fixture,
             a_missing_stack_is_not_found,
             a_new_stack_is_listed,
             s03_an_update_that_changes_nothing_makes_no_revision,
@@ -67,12 +68,14 @@ macro_rules! conformance_tests {
             s08_the_journal_of_a_dead_update_is_read_until_it_is_brought_in,
         );
     };
-    (@cases $fixture:expr, $($case:ident),* $(,)?) => {
-        $(
-            #[tokio::test]
-            async fn $case() {
-                $crate::conformance::$case(&$fixture).await;
-            }
-        )*
+    (@cases $attributes:tt $fixture:expr, $($case:ident),* $(,)?) => {
+        $($crate::conformance_tests!(@case $attributes $fixture, $case);)*
+    };
+    (@case [$(#[$attribute:meta])*] $fixture:expr, $case:ident) => {
+        #[tokio::test]
+        $(#[$attribute])*
+        async fn $case() {
+            $crate::conformance::$case(&$fixture).await;
+        }
     };
 }
