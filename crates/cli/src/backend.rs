@@ -2,6 +2,7 @@
 
 use crate::report::{ExitCode, Failure, Outcome};
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
+use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
 use drystone_stores::{StackId, Store};
 use drystone_workspace::Environment;
@@ -24,6 +25,7 @@ pub(crate) struct Backend {
 #[derive(Debug, Clone)]
 enum Medium {
     Folder { folder: PathBuf, store: LocalStore },
+    Bucket(BucketStore),
     Database(PostgresStore),
 }
 
@@ -57,6 +59,14 @@ impl Backend {
                 let store = LocalStore::open(folder.clone(), diy)?;
                 Medium::Folder { folder, store }
             }
+            scheme if object::SCHEMES.contains(&scheme) => {
+                let named = Url::parse(url)
+                    .map_err(|error| Failure::configuration(format!("{}: {error}", masked(url))))?;
+                let variables = environment.clone();
+                let options = BucketOptions { diy, ..BucketOptions::default() };
+                let lookup = move |name: &str| variables.variable(name);
+                Medium::Bucket(object::open_url(&named, options, lookup).await?)
+            }
             "postgres" | "postgresql" => {
                 let options = PostgresOptions { diy, ..PostgresOptions::default() };
                 Medium::Database(PostgresStore::open(url, options).await?)
@@ -68,14 +78,19 @@ impl Backend {
 
     /// Refuses a backend that cannot be what the user means: a folder that is not there, since a misspelt one would
     /// start anew; a bucket whose server does not keep its word; anything that cannot be read.
-    pub(crate) async fn refuse_unfit(&self, named: bool, _trusted: bool) -> Outcome {
+    pub(crate) async fn refuse_unfit(&self, named: bool, trusted: bool) -> Outcome {
         match &self.medium {
             Medium::Folder { folder, .. } if named && !folder.is_dir() => {
                 let folder = folder.display();
                 return Err(Failure::configuration(format!("{self}: there is no folder `{folder}`"))
                     .hint(format!("make it with `mkdir -p {folder}`, or look at the path")));
             }
-            Medium::Folder { .. } | Medium::Database(_) => {}
+            Medium::Bucket(store) if named && !trusted => store.probe().await.map_err(|error| {
+                Failure::from(error).hint(
+                    "use another server, or `--trust-server` if only one writer at a time can ever come here",
+                )
+            })?,
+            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => {}
         }
         self.store().stacks(None).await?;
         Ok(())
@@ -85,6 +100,7 @@ impl Backend {
     pub(crate) fn store(&self) -> &dyn Store {
         match &self.medium {
             Medium::Folder { store, .. } => store,
+            Medium::Bucket(store) => store,
             Medium::Database(store) => store,
         }
     }
@@ -93,7 +109,7 @@ impl Backend {
     pub(crate) fn folder_store(&self) -> Option<&LocalStore> {
         match &self.medium {
             Medium::Folder { store, .. } => Some(store),
-            Medium::Database(_) => None,
+            Medium::Bucket(_) | Medium::Database(_) => None,
         }
     }
 
@@ -101,6 +117,7 @@ impl Backend {
     pub(crate) fn has_projects(&self) -> bool {
         match &self.medium {
             Medium::Folder { store, .. } => store.has_projects(),
+            Medium::Bucket(store) => store.has_projects(),
             Medium::Database(store) => store.has_projects(),
         }
     }

@@ -46,20 +46,18 @@ impl Fixture for Database {
 mod plain {
     use super::*;
     conformance_tests!(
-        Database::new(DiyOptions::default()),
-        ignore = "needs PostgreSQL: run by cargo xtask test"
+        Database::new(DiyOptions::default()), #[ignore = "needs PostgreSQL: run by cargo xtask test"]
     );
 }
 
 mod gzip {
     use super::*;
     conformance_tests!(
-        Database::new(DiyOptions { compression: Compression::Gzip, ..DiyOptions::default() }),
-        ignore = "needs PostgreSQL: run by cargo xtask test"
+        Database::new(DiyOptions { compression: Compression::Gzip, ..DiyOptions::default() }), #[ignore = "needs PostgreSQL: run by cargo xtask test"]
     );
 }
 
 mod connections_that_are_cut {
     use super::*;
-    conformance_tests!(Database::cut_off(37), ignore = "needs PostgreSQL: run by cargo xtask test");
+    conformance_tests!(Database::cut_off(37), #[ignore = "needs PostgreSQL: run by cargo xtask test"]);
 }

@@ -1,16 +1,18 @@
 //! What surrounds a command: variables, the home folder, the working folder.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fmt, io};
 
 /// What surrounds a command. It is handed in, so that a test has its own.
+#[derive(Clone)]
 pub struct Environment {
     lookup: Lookup,
     home: Option<PathBuf>,
     working_directory: PathBuf,
 }
 
-type Lookup = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// There is neither a home folder nor a variable that names a folder instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +35,7 @@ impl Environment {
         home: Option<PathBuf>,
         working_directory: PathBuf,
     ) -> Self {
-        Self { lookup: Box::new(lookup), home, working_directory }
+        Self { lookup: Arc::new(lookup), home, working_directory }
     }
 
     /// The surroundings of this process. The working folder is named as the shell names it, symbolic links included,

@@ -42,7 +42,7 @@ impl Go {
 
     /// Builds a package in a folder that has its go.mod, completing the checksums as it goes.
     ///
-    /// `stamps` set string variables of the program, as `package.Name=value`.
+    /// `stamps` set string variables of the program, as `package.Name=value`. What only debuggers read is left out.
     pub(super) fn build(
         &self,
         folder: &Path,
@@ -50,12 +50,47 @@ impl Go {
         stamps: &[&str],
         output: &Path,
     ) -> Result<(), Failure> {
-        let mut build = local(&self.binary, ["build"]);
+        let mut linking = "-s -w".to_owned();
         for stamp in stamps {
-            build.args(["-ldflags", &format!("-X {stamp}")]);
+            linking.push_str(&format!(" -X {stamp}"));
         }
+        let mut build = local(&self.binary, ["build", "-ldflags", &linking]);
         build.arg("-o").arg(output).arg(package);
         process::run(build.current_dir(folder).env("GOFLAGS", "-mod=mod -buildvcs=false"))
+    }
+}
+
+/// A program that is a Go module as it is published.
+pub(super) struct Module {
+    /// Its name for files.
+    pub(super) name: &'static str,
+    pub(super) path: &'static str,
+    pub(super) version: &'static str,
+    /// The package that is the program.
+    pub(super) package: &'static str,
+}
+
+impl Module {
+    /// Where the program stands once it is built.
+    pub(super) fn place(&self, cache: &Cache) -> PathBuf {
+        cache.peer(self.name, self.version).join(format!("{}{EXE_SUFFIX}", self.name))
+    }
+
+    /// Builds it in the cache and renames the binary into place.
+    pub(super) fn install(&self, go: &Go, cache: &Cache) -> Result<(), Failure> {
+        let workshop = cache.workshop(self.name, self.version)?;
+        let go_mod = workshop.join("go.mod");
+        let needs = format!(
+            "module drystone.peers/{}\n\ngo 1.25.11\n\nrequire {} {}\n",
+            self.name, self.path, self.version
+        );
+        fs::write(&go_mod, needs).map_err(|error| Failure::at(&go_mod, "write", &error))?;
+        let built = workshop.join(format!("{}{EXE_SUFFIX}", self.name));
+        go.build(&workshop, self.package, &[], &built)?;
+        let place = self.place(cache);
+        make_folder(&cache.peer(self.name, self.version))?;
+        fs::rename(&built, &place).map_err(|error| Failure::at(&place, "put the program at", &error))?;
+        remove_folder(&workshop)
     }
 }
 

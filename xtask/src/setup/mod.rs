@@ -3,11 +3,15 @@
 //! Each tool or peer is one row of [`PEERS`] and one file here: how it is found, and how it is installed. A row that
 //! is found costs one call of its version command, so that setup can run before every test.
 
+mod azurite;
 mod cargo_deny;
 mod components;
 mod debian;
+mod fake_gcs;
 mod go;
 mod go_provider;
+mod minio;
+mod moto;
 mod node_sdk;
 mod package_managers;
 mod policy_sdks;
@@ -22,9 +26,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use azurite::AZURITE;
 pub(crate) use cargo_deny::CARGO_DENY;
 pub(crate) use components::COMPONENTS;
+use fake_gcs::FAKE_GCS;
 use go_provider::GO_PROVIDER;
+pub(crate) use minio::MINIO;
+use moto::MOTO;
 use node_sdk::NODE_SDK;
 use package_managers::{NODE_MANAGERS, PYTHON_MANAGERS};
 use policy_sdks::{NODE_POLICY, PYTHON_POLICY};
@@ -47,6 +55,10 @@ const PEERS: &[&Peer] = &[
     &NODE_POLICY,
     &PYTHON_POLICY,
     &POSTGRES,
+    &MINIO,
+    &MOTO,
+    &FAKE_GCS,
+    &AZURITE,
 ];
 
 /// A tool or a real system that the checks, the tests or the benchmarks run.

@@ -32,12 +32,12 @@ pub trait Fixture: Send + Sync {
     fn let_leases_expire(&self) {}
 }
 
-/// Makes a test of every case of the suite. The argument is an expression that gives a [`Fixture`]; after it may stand an
-/// attribute for each test, as in `ignore = "needs …"`.
+/// Makes a test of every case of the suite. The argument is an expression that gives a [`Fixture`]; attributes after it
+/// go to every test.
 #[macro_export]
 macro_rules! conformance_tests {
-    ($fixture:expr $(, $attribute:meta)?) => {
-        $crate::conformance_tests!(@cases [$(#[$attribute])?] $fixture,
+    ($fixture:expr $(, #[$attribute:meta])* $(,)?) => {
+        $crate::conformance_tests!(@cases [$(#[$attribute])*] $fixture,
             a_missing_stack_is_not_found,
             a_new_stack_is_listed,
             s03_an_update_that_changes_nothing_makes_no_revision,
@@ -72,11 +72,11 @@ macro_rules! conformance_tests {
     (@cases $attributes:tt $fixture:expr, $($case:ident),* $(,)?) => {
         $($crate::conformance_tests!(@case $attributes $fixture, $case);)*
     };
-    (@case [$(#[$attribute:meta])?] $fixture:expr, $case:ident) => {
-            #[tokio::test]
-            $(#[$attribute])?
-            async fn $case() {
-                $crate::conformance::$case(&$fixture).await;
-            }
+    (@case [$(#[$attribute:meta])*] $fixture:expr, $case:ident) => {
+        #[tokio::test]
+        $(#[$attribute])*
+        async fn $case() {
+            $crate::conformance::$case(&$fixture).await;
+        }
     };
 }

@@ -6,9 +6,14 @@
 //! is a run of objects that are each created once (`segments`), and a commit or a move is decided by one of them, after
 //! which anybody can carry it out (`commit`, `relocate`). Whoever takes the lease next closes the journals of those
 //! before and carries out what they had decided (`recovery`).
+//!
+//! All of that is the same on every cloud. `clouds` opens their buckets, `requests` settles what became of each request,
+//! `faults` sorts what servers answer.
 
+mod clouds;
 mod commit;
 mod documents;
+mod faults;
 mod held;
 mod layout;
 mod leases;
@@ -22,6 +27,8 @@ mod segments;
 
 pub use crate::diy::DiyOptions;
 pub use crate::diy::layout::Compression;
+pub use clouds::{SCHEMES, open_url, open_url_on};
+pub use faults::{Fault, Refusal, refusal};
 
 use crate::diy::{document, layout as paths};
 use crate::{Claim, HeldLease, Host, LeaseInfo, Leases, Recovery, Result, StackId, SystemHost};
@@ -44,6 +51,8 @@ pub struct BucketOptions {
     pub lease_ttl: Duration,
     /// For how long a server that does not answer, or not sensibly, is asked again.
     pub patience: Duration,
+    /// How long one answer of a server may take.
+    pub answer_timeout: Duration,
 }
 
 impl Default for BucketOptions {
@@ -52,6 +61,7 @@ impl Default for BucketOptions {
             diy: DiyOptions::default(),
             lease_ttl: Duration::from_secs(60),
             patience: Duration::from_secs(30),
+            answer_timeout: Duration::from_secs(20),
         }
     }
 }

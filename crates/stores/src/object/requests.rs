@@ -5,6 +5,7 @@
 //! by reading back: what stands there is compared with what was sent (S11). Whatever is written under a condition
 //! therefore carries something that only its writer can have put there.
 
+use super::faults::{Fault, Outcome, refusal_in};
 use crate::{Error, Result};
 use bytes::Bytes;
 use futures::TryStreamExt;
@@ -19,6 +20,8 @@ use tokio::time::Instant;
 /// The pause after the first request that failed; each that follows is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How often credentials that were not taken are renewed for one request.
+const RENEWALS: u32 = 2;
 
 /// A bucket, or the part of one below a prefix. Paths are relative to it and use `/`.
 #[derive(Debug, Clone)]
@@ -118,22 +121,21 @@ impl Bucket {
                 Ok(done) => {
                     return Ok(Written::Done(Version { e_tag: done.e_tag, generation: done.version }));
                 }
-                Err(error) if is_refusal(&error) => {
-                    let there = self.read(path).await?;
-                    match there {
-                        Some(object) if object.content == content => {
-                            return Ok(Written::Done(object.version));
-                        }
-                        // The server refused because two requests met, and carried out neither.
-                        there if is_as_seen(there.as_ref(), seen) => {}
-                        there => return Ok(Written::Refused(there)),
-                    }
-                    error
-                }
-                Err(error) if is_passing(&error) => error,
-                Err(error) => return Err(self.failed("writing", path)(error)),
+                Err(error) => error,
             };
-            if !attempts.pause(is_denial(&error)).await {
+            let outcome = Outcome::of(&error);
+            if outcome == Outcome::Final {
+                return Err(self.failed("writing", path)(error));
+            }
+            if outcome == Outcome::Unmet {
+                match self.read(path).await? {
+                    Some(object) if object.content == content => return Ok(Written::Done(object.version)),
+                    // The server refused because two requests met, and carried out neither.
+                    there if is_as_seen(there.as_ref(), seen) => {}
+                    there => return Ok(Written::Refused(there)),
+                }
+            }
+            if !attempts.pause(outcome).await {
                 // Whether the last one landed is not known until somebody looks.
                 return match self.read(path).await {
                     Ok(Some(object)) if object.content == content => Ok(Written::Done(object.version)),
@@ -239,8 +241,10 @@ impl Bucket {
             match send().await {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(object_store::Error::NotFound { .. }) => return Ok(None),
-                Err(error) if is_passing(&error) && attempts.pause(is_denial(&error)).await => {}
-                Err(error) => return Err(self.failed(action, path)(error)),
+                Err(error) => match Outcome::of(&error) {
+                    outcome @ (Outcome::Passing | Outcome::Expired) if attempts.pause(outcome).await => {}
+                    _ => return Err(self.failed(action, path)(error)),
+                },
             }
         }
     }
@@ -248,10 +252,21 @@ impl Bucket {
     fn failed(&self, action: &'static str, path: &str) -> impl FnOnce(object_store::Error) -> Error {
         let path = self.location(path);
         move |error| {
+            use object_store::Error as E;
             use std::io::ErrorKind;
+            // What the server said is all that is worth telling.
+            if let Some(refusal) = refusal_in(&error) {
+                let kind = match refusal.fault() {
+                    Fault::NoBucket => ErrorKind::NotFound,
+                    Fault::Credentials | Fault::Expired | Fault::Forbidden => ErrorKind::PermissionDenied,
+                    Fault::Region | Fault::Clock | Fault::Request => ErrorKind::InvalidInput,
+                    Fault::Busy => ErrorKind::ResourceBusy,
+                };
+                return Error::Io { action, path, source: std::io::Error::new(kind, refusal.clone()) };
+            }
             let kind = match &error {
-                object_store::Error::NotFound { .. } => ErrorKind::NotFound,
-                error if is_denial(error) => ErrorKind::PermissionDenied,
+                E::NotFound { .. } => ErrorKind::NotFound,
+                E::Unauthenticated { .. } | E::PermissionDenied { .. } => ErrorKind::PermissionDenied,
                 _ => ErrorKind::Other,
             };
             Error::Io { action, path, source: std::io::Error::new(kind, error) }
@@ -269,6 +284,7 @@ struct Attempts {
     began: Instant,
     patience: Duration,
     pause: Duration,
+    /// How often the credentials were not taken.
     denials: u32,
 }
 
@@ -277,11 +293,11 @@ impl Attempts {
         Self { began: Instant::now(), patience, pause: FIRST_PAUSE, denials: 0 }
     }
 
-    /// Waits before the next attempt. Says no when there should be none: time is up, or credentials were not taken a
-    /// second time after there was time to renew them.
-    async fn pause(&mut self, denied: bool) -> bool {
-        self.denials += u32::from(denied);
-        if self.denials > 1 || self.began.elapsed() + self.pause > self.patience {
+    /// Waits before the next attempt. Says no when there should be none: time is up, or renewed credentials were not
+    /// taken either.
+    async fn pause(&mut self, outcome: Outcome) -> bool {
+        self.denials += u32::from(outcome == Outcome::Expired);
+        if self.denials > RENEWALS || self.began.elapsed() + self.pause > self.patience {
             return false;
         }
         tokio::time::sleep(self.pause).await;
@@ -313,23 +329,4 @@ fn found(meta: &ObjectMeta) -> Found {
         modified: Timestamp::from_millisecond(meta.last_modified.timestamp_millis())
             .unwrap_or(Timestamp::UNIX_EPOCH),
     }
-}
-
-/// Whether a server answered that its condition is not met, for whatever reason.
-fn is_refusal(error: &object_store::Error) -> bool {
-    use object_store::Error as E;
-    matches!(error, E::AlreadyExists { .. } | E::Precondition { .. } | E::NotModified { .. })
-}
-
-/// Whether the credentials were not taken.
-fn is_denial(error: &object_store::Error) -> bool {
-    use object_store::Error as E;
-    matches!(error, E::Unauthenticated { .. } | E::PermissionDenied { .. })
-}
-
-/// Whether the same request may fare better later: no answer, a server that is busy or broken, credentials that have
-/// just expired.
-fn is_passing(error: &object_store::Error) -> bool {
-    use object_store::Error as E;
-    matches!(error, E::Generic { .. } | E::Unauthenticated { .. })
 }
