@@ -36,25 +36,6 @@ pub(crate) fn chaos(seeds: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `cargo xtask faults`: every trouble at every request of an update to a bucket.
-pub(crate) fn faults() -> Result<ExitCode, Failure> {
-    let ready = setup::ensure(&[&setup::MINIO])?;
-    let mut command = process::cargo([
-        "test",
-        "--package",
-        "drystone-stores",
-        "--test",
-        "cloud_faults",
-        "--locked",
-        "--",
-        "--include-ignored",
-        "--nocapture",
-    ]);
-    command.envs(ready.variables()).env("DRYSTONE_FAULTS", "all");
-    process::run(&mut command)?;
-    Ok(ExitCode::SUCCESS)
-}
-
 fn number(text: &str) -> Result<u64, Failure> {
     text.parse().map_err(|_| Failure::new(format!("`{text}` is not a number")))
 }

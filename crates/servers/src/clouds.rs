@@ -106,21 +106,22 @@ pub fn minio_in(region: &str) -> Cloud {
     Cloud::new(server, "s3", parameters, keys)
 }
 
+/// Runs moto with one thread. It looks whether a condition is met, and writes, without a lock: two requests at once
+/// could both find it met.
+const ONE_AT_A_TIME: &str = "
+import sys
+from werkzeug.serving import run_simple
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+run_simple('127.0.0.1', int(sys.argv[1]), DomainDispatcherApplication(create_backend_app), threaded=False)
+";
+
 /// The moto that the tests of this process share.
 pub fn moto() -> &'static Cloud {
     static SHARED: OnceLock<Cloud> = OnceLock::new();
     SHARED.get_or_init(|| {
         let place = peer("DRYSTONE_PEER_MOTO");
         let python = place.join("bin").join("python");
-        let program = place.join("bin").join("moto_server");
-        let words = [
-            &*python.to_string_lossy(),
-            &*program.to_string_lossy(),
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "PORT",
-        ];
+        let words = [&*python.to_string_lossy(), "-c", ONE_AT_A_TIME, "PORT"];
         let server = Server::start(&words, &[], |_| {});
         make(server.port(), "PUT", &format!("/{BUCKET}"), "", "");
         let parameters = "?region=us-east-1&endpoint=http://127.0.0.1:PORT&use_path_style=true".to_owned();
@@ -178,8 +179,6 @@ pub fn azurite() -> &'static Cloud {
             "127.0.0.1",
             "--blobPort",
             "PORT",
-            "--location",
-            "FOLDER",
             "--inMemoryPersistence",
             "--skipApiVersionCheck",
             "--disableTelemetry",

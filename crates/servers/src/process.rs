@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a server may take until it answers. The machine may be busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a server and waits for the end of whoever started it, in whatever way that ends: then nobody holds the other
 /// end of the shell's standard input any more. What the server says goes to its log, what the shell says to us.

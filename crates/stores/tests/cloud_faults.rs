@@ -16,8 +16,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// Says that every trouble is to come at every request.
-const SWEEP: &str = "DRYSTONE_FAULTS";
 /// How many updates run at once.
 const AT_ONCE: usize = 8;
 
@@ -82,8 +80,8 @@ impl Line {
 }
 
 /// How many requests an update takes.
-async fn requests_of_an_update() -> u64 {
-    let line = Line::new(format!("measured-{}", std::process::id()));
+async fn requests_of_an_update(test: &str) -> u64 {
+    let line = Line::new(format!("measured-{test}-{}", std::process::id()));
     committed(&line.good().await, &["a"]).await;
     let store = line.bad(Duration::from_secs(10), Duration::from_secs(60)).await.unwrap();
     let before = line.proxy.traffic().requests;
@@ -91,22 +89,16 @@ async fn requests_of_an_update() -> u64 {
     line.proxy.traffic().requests - before
 }
 
-/// The troubles to try at a request: all of them in a sweep, else some of them in turn.
-fn at_request<const N: usize>(troubles: [Trouble; N], number: u64) -> Vec<Trouble> {
-    if std::env::var_os(SWEEP).is_some() {
-        return troubles.to_vec();
-    }
-    let index = usize::try_from(number).unwrap() % N;
-    vec![troubles[index]]
+/// Every trouble at every request.
+fn cases(requests: u64, troubles: &'static [Trouble]) -> Vec<(u64, Trouble)> {
+    (0..requests).flat_map(|number| troubles.iter().map(move |trouble| (number, *trouble))).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs MinIO: run by cargo xtask test"]
 async fn s11_a_trouble_that_passes_at_any_request_is_not_noticed() {
-    let requests = requests_of_an_update().await;
-    let cases: Vec<(u64, Trouble)> = (0..requests)
-        .flat_map(|number| at_request(Trouble::PASSING, number).into_iter().map(move |it| (number, it)))
-        .collect();
+    let requests = requests_of_an_update("passing").await;
+    let cases = cases(requests, &Trouble::PASSING);
     let tried = cases.len();
     let runs = futures::stream::iter(cases).map(|(number, trouble)| async move {
         let line = Line::new(format!("passing-{}-{number}-{trouble:?}", std::process::id()));
@@ -131,10 +123,8 @@ async fn s11_a_trouble_that_passes_at_any_request_is_not_noticed() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs MinIO: run by cargo xtask test"]
 async fn s05_an_update_that_is_cut_off_at_any_request_is_made_good_by_the_next() {
-    let requests = requests_of_an_update().await;
-    let cases: Vec<(u64, Trouble)> = (0..requests)
-        .flat_map(|number| at_request(Trouble::ENDING, number).into_iter().map(move |it| (number, it)))
-        .collect();
+    let requests = requests_of_an_update("cut").await;
+    let cases = cases(requests, &Trouble::ENDING);
     let tried = cases.len();
     let runs = futures::stream::iter(cases).map(|(number, trouble)| async move {
         let line = Line::new(format!("cut-{}-{number}-{trouble:?}", std::process::id()));

@@ -5,8 +5,8 @@
 mod on_clouds;
 
 use drystone_servers as servers;
-use drystone_stores::conformance_tests;
 use drystone_stores::object::{Fault, Refusal, refusal};
+use drystone_stores::{Reads, conformance_tests};
 use on_clouds::{Part, open, options};
 
 mod s3_on_minio {
@@ -100,7 +100,9 @@ async fn azurite_is_opened_with_a_token_and_with_a_connection_string() {
     let cloud = servers::azurite();
     let url = url::Url::parse(&cloud.url()).unwrap();
     let token = |name: &str| (name == "AZURE_STORAGE_SAS_TOKEN").then(|| servers::AZURITE_TOKEN.to_owned());
-    drystone_stores::object::open_url(&url, options(), token).await.unwrap().probe().await.unwrap();
+    let store = drystone_stores::object::open_url(&url, options(), token).await.unwrap();
+    // Not the probe: the emulator breaks down over a batch of deletions that a token allows.
+    assert!(store.stacks(None).await.unwrap().is_empty());
     let text = format!(
         "AccountName=devstoreaccount1;AccountKey={};BlobEndpoint=http://127.0.0.1:{}/devstoreaccount1;",
         servers::AZURITE_KEY,

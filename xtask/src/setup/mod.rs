@@ -31,7 +31,7 @@ pub(crate) use cargo_deny::CARGO_DENY;
 pub(crate) use components::COMPONENTS;
 use fake_gcs::FAKE_GCS;
 use go_provider::GO_PROVIDER;
-pub(crate) use minio::MINIO;
+use minio::MINIO;
 use moto::MOTO;
 use node_sdk::NODE_SDK;
 use package_managers::{NODE_MANAGERS, PYTHON_MANAGERS};

@@ -92,10 +92,13 @@ async fn open_bucket(
     Ok((address, bucket))
 }
 
+/// What a variable says.
+type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// The variables of whoever opens a bucket.
 #[derive(Clone)]
 struct Environment {
-    variables: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    variables: Arc<Variables>,
 }
 
 impl Environment {
