@@ -17,6 +17,15 @@ fn options(patience: Duration) -> PostgresOptions {
     PostgresOptions { diy, patience, ..PostgresOptions::default() }
 }
 
+/// With a checkpoint on the way after every entry, or with none.
+fn checkpointing(mut options: PostgresOptions, checkpoints: bool) -> PostgresOptions {
+    options.diy.checkpoint_interval = checkpoints.then_some(Duration::ZERO);
+    options
+}
+
+const SWEEPS: [(bool, Side); 4] =
+    [(false, Side::Before), (false, Side::After), (true, Side::Before), (true, Side::After)];
+
 fn patient() -> PostgresOptions {
     options(Duration::from_secs(20))
 }
@@ -61,10 +70,11 @@ async fn s11_an_update_whose_connection_is_cut_at_any_statement_ends_well_all_th
     let url = server.url();
     drop(PostgresStore::open(&url, patient()).await.unwrap());
     let (mut cuts, mut recovered) = (0, 0);
-    for side in [Side::Before, Side::After] {
+    for (checkpoints, side) in SWEEPS {
         for at in 1.. {
             empty(server, &url);
-            let store = PostgresStore::open(&proxy.url(&url), patient()).await.unwrap();
+            let store =
+                PostgresStore::open(&proxy.url(&url), checkpointing(patient(), checkpoints)).await.unwrap();
             committed(&store, &["a"]).await;
             proxy.cut(at, side);
             let mut durable = Vec::new();
@@ -95,11 +105,12 @@ async fn s05_an_update_that_is_cut_off_at_any_statement_is_brought_in_by_the_nex
     let url = server.url();
     let next = PostgresStore::open(&url, patient()).await.unwrap();
     let (mut cuts, mut entries) = (0, 0);
-    for side in [Side::Before, Side::After] {
+    for (checkpoints, side) in SWEEPS {
         for at in 1.. {
             empty(server, &url);
             committed(&next, &["a"]).await;
-            let store = PostgresStore::open(&proxy.url(&url), impatient()).await.unwrap();
+            let store =
+                PostgresStore::open(&proxy.url(&url), checkpointing(impatient(), checkpoints)).await.unwrap();
             proxy.cut_off(at, side);
             let mut durable = Vec::new();
             let done = update(&store, &mut durable).await;
