@@ -36,6 +36,24 @@ pub(crate) fn chaos(seeds: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// `cargo xtask cuts`: the connection to PostgreSQL cut at every message of updates, recoveries and moves.
+pub(crate) fn cuts() -> Result<ExitCode, Failure> {
+    let ready = setup::everything()?;
+    let mut command = process::cargo([
+        "test",
+        "--package",
+        "drystone-stores",
+        "--test",
+        "postgres_faults",
+        "--locked",
+        "--",
+        "--include-ignored",
+        "--nocapture",
+    ]);
+    process::run(command.envs(ready.variables()).env("DRYSTONE_CUT_MESSAGES", "1"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn number(text: &str) -> Result<u64, Failure> {
     text.parse().map_err(|_| Failure::new(format!("`{text}` is not a number")))
 }

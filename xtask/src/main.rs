@@ -32,6 +32,7 @@ cargo xtask <command>
   check           format, lints, dependency rules and links, without tests
   kills [N]       kill N updates and destroys (200) at any moment, and look for what is forgotten
   chaos [N]       run the engine on N made-up stacks (100000) with faults and crashes
+  cuts            cut the connection to PostgreSQL at every message, and look for what is lost
   bench           build for release and measure beside the stock Pulumi CLI
                     --only stock|ours    one side only
                     --case NAME          one case only: export, ls, verify, delete, repair, history, journal
@@ -72,6 +73,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         ["kills", count] => long::kills(count),
         ["chaos"] => long::chaos("100000"),
         ["chaos", seeds] => long::chaos(seeds),
+        ["cuts"] => long::cuts(),
         ["bench", options @ ..] => bench::command(options),
         ["bench-up", options @ ..] => bench_up::command(options),
         [] | ["help" | "--help" | "-h"] => {

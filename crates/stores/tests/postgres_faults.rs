@@ -5,7 +5,7 @@
 mod database;
 mod proxy;
 
-use database::{Server, let_leases_expire};
+use database::{Server, empty, let_leases_expire};
 use drystone_stores::conformance::make::{acquire, begin, committed, names, snapshot, stack, success};
 use drystone_stores::postgres::{DiyOptions, PostgresOptions, PostgresStore};
 use drystone_stores::{At, Claim, Commit, Leases, Reads, Recovery, Relocation, Result, StackId};
@@ -16,6 +16,15 @@ fn options(patience: Duration) -> PostgresOptions {
     let diy = DiyOptions { checkpoint_interval: None, ..DiyOptions::default() };
     PostgresOptions { diy, patience, ..PostgresOptions::default() }
 }
+
+/// With a checkpoint on the way after every entry, or with none.
+fn checkpointing(mut options: PostgresOptions, checkpoints: bool) -> PostgresOptions {
+    options.diy.checkpoint_interval = checkpoints.then_some(Duration::ZERO);
+    options
+}
+
+const SWEEPS: [(bool, Side); 4] =
+    [(false, Side::Before), (false, Side::After), (true, Side::Before), (true, Side::After)];
 
 fn patient() -> PostgresOptions {
     options(Duration::from_secs(20))
@@ -58,11 +67,14 @@ async fn update(store: &PostgresStore, durable: &mut Vec<String>) -> Result<Opti
 async fn s11_an_update_whose_connection_is_cut_at_any_statement_ends_well_all_the_same() {
     let server = Server::shared();
     let proxy = Proxy::start(server.port);
+    let url = server.url();
+    drop(PostgresStore::open(&url, patient()).await.unwrap());
     let (mut cuts, mut recovered) = (0, 0);
-    for side in [Side::Before, Side::After] {
+    for (checkpoints, side) in SWEEPS {
         for at in 1.. {
-            let url = server.url();
-            let store = PostgresStore::open(&proxy.url(&url), patient()).await.unwrap();
+            empty(server, &url);
+            let store =
+                PostgresStore::open(&proxy.url(&url), checkpointing(patient(), checkpoints)).await.unwrap();
             committed(&store, &["a"]).await;
             proxy.cut(at, side);
             let mut durable = Vec::new();
@@ -90,13 +102,15 @@ async fn s11_an_update_whose_connection_is_cut_at_any_statement_ends_well_all_th
 async fn s05_an_update_that_is_cut_off_at_any_statement_is_brought_in_by_the_next() {
     let server = Server::shared();
     let proxy = Proxy::start(server.port);
+    let url = server.url();
+    let next = PostgresStore::open(&url, patient()).await.unwrap();
     let (mut cuts, mut entries) = (0, 0);
-    for side in [Side::Before, Side::After] {
+    for (checkpoints, side) in SWEEPS {
         for at in 1.. {
-            let url = server.url();
-            let next = PostgresStore::open(&url, patient()).await.unwrap();
+            empty(server, &url);
             committed(&next, &["a"]).await;
-            let store = PostgresStore::open(&proxy.url(&url), impatient()).await.unwrap();
+            let store =
+                PostgresStore::open(&proxy.url(&url), checkpointing(impatient(), checkpoints)).await.unwrap();
             proxy.cut_off(at, side);
             let mut durable = Vec::new();
             let done = update(&store, &mut durable).await;
@@ -129,11 +143,12 @@ async fn s05_an_update_that_is_cut_off_at_any_statement_is_brought_in_by_the_nex
 async fn s05_a_recovery_that_is_cut_off_at_any_statement_is_finished_by_the_next() {
     let server = Server::shared();
     let proxy = Proxy::start(server.port);
+    let url = server.url();
+    let next = PostgresStore::open(&url, patient()).await.unwrap();
     let mut cuts = 0;
     for side in [Side::Before, Side::After] {
         for at in 1.. {
-            let url = server.url();
-            let next = PostgresStore::open(&url, patient()).await.unwrap();
+            empty(server, &url);
             committed(&next, &["a"]).await;
             let dead = acquire(&next, "up").await;
             dead.append(vec![begin(1, 1, "b"), success(2, 1, "b"), begin(3, 2, "c")]).await.unwrap();
@@ -168,12 +183,13 @@ async fn s05_a_recovery_that_is_cut_off_at_any_statement_is_finished_by_the_next
 async fn a_move_that_is_cut_off_at_any_statement_leaves_the_stack_in_one_place() {
     let server = Server::shared();
     let proxy = Proxy::start(server.port);
+    let url = server.url();
+    let next = PostgresStore::open(&url, patient()).await.unwrap();
     let target = StackId::new("shop", "live").unwrap();
     let mut cuts = 0;
     for side in [Side::Before, Side::After] {
         for at in 1.. {
-            let url = server.url();
-            let next = PostgresStore::open(&url, patient()).await.unwrap();
+            empty(server, &url);
             let first = committed(&next, &["a"]).await;
             committed(&next, &["b"]).await;
             let store = PostgresStore::open(&proxy.url(&url), impatient()).await.unwrap();

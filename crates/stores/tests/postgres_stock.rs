@@ -79,10 +79,13 @@ fn dev() -> StackId {
     StackId::new("shop", "dev").unwrap()
 }
 
-/// The names of what is in the state beside the stack itself.
+/// The names of what is in the state, sorted.
 async fn there(store: &PostgresStore) -> Vec<String> {
     let snapshot = store.snapshot(&dev(), At::Current).await.unwrap().snapshot;
-    snapshot.resources.iter().map(|resource| resource.urn.name().to_owned()).collect()
+    let mut names: Vec<String> =
+        snapshot.resources.iter().map(|resource| resource.urn.name().to_owned()).collect();
+    names.sort();
+    names
 }
 
 /// Entries whose resource belongs to the stack of these tests.
@@ -128,7 +131,7 @@ async fn s14_the_stock_cli_and_ours_take_turns() {
     let lease = store.acquire(&dev(), Claim::new("up")).await.unwrap();
     lease.append(making("again")).await.unwrap();
     lease.release().await.unwrap();
-    assert_eq!(there(&store).await, ["shop-dev", "again"]);
+    assert_eq!(there(&store).await, ["again", "shop-dev"]);
     let titles: Vec<String> =
         store.revisions(&dev()).await.unwrap().into_iter().map(|info| info.title).collect();
     assert_eq!(titles.len(), 4, "{titles:?}");

@@ -46,7 +46,7 @@ async fn s04_a_writer_that_was_suspended_past_its_time_begins_nothing_more() {
             match store.acquire(&stack(), Claim::new("up")).await {
                 Ok(lease) => break lease,
                 Err(Error::Held { .. }) => {
-                    store.wait_for_release(&stack(), Duration::from_millis(200)).await.unwrap()
+                    store.wait_for_release(&stack(), Duration::from_millis(200)).await.unwrap();
                 }
                 Err(other) => panic!("{other}"),
             }
@@ -61,7 +61,6 @@ async fn s04_a_writer_that_was_suspended_past_its_time_begins_nothing_more() {
             acknowledged.extend(line.strip_prefix("told ").map(str::to_owned));
             if line.starts_with("ended ") {
                 ending = line;
-                break;
             }
         }
         assert!(ending.contains("was taken over by"), "{ending:?}");

@@ -102,17 +102,18 @@ impl Target {
 impl Parts {
     fn of(url: &str) -> Result<Self> {
         let rest = url.strip_prefix("postgres://").or_else(|| url.strip_prefix("postgresql://"));
-        // Nothing of a text that is no URL is repeated: it may hold a password.
-        let rest = rest.ok_or_else(|| Error::Unsupported {
-            path: PathBuf::from("postgres://"),
-            reason: "a PostgreSQL URL begins with postgres:// or postgresql://".to_owned(),
-        })?;
+        let rest =
+            rest.ok_or_else(|| not_understood("a PostgreSQL URL begins with postgres:// or postgresql://"))?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = match place.find('/') {
             Some(at) => place.split_at(at),
             None => (place, ""),
         };
         let (credentials, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let is_cut_short = path.contains('@') || (credentials.is_empty() && query.contains('@'));
+        if is_cut_short || hosts.contains(|letter: char| letter.is_whitespace()) {
+            return Err(not_understood("a `/`, `?` or `@` in a name or password is written %2F, %3F or %40"));
+        }
         let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
         let mut settings = BTreeMap::new();
         let mut set = |name: &str, value: String| {
@@ -123,6 +124,9 @@ impl Parts {
         set("user", decoded(user));
         set("password", decoded(password));
         let (names, ports) = hosts_and_ports(hosts);
+        if !ports.bytes().all(|byte| byte.is_ascii_digit() || byte == b',') {
+            return Err(not_understood("a `port` is a number"));
+        }
         set("host", names);
         set("port", ports);
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
@@ -131,6 +135,11 @@ impl Parts {
         let who = if user.is_empty() { String::new() } else { format!("{user}@") };
         Ok(Self { settings, path: decoded(path), authority: format!("{who}{hosts}") })
     }
+}
+
+/// Nothing of a text that is no URL is repeated: it may hold a password.
+fn not_understood(reason: &str) -> Error {
+    Error::Unsupported { path: PathBuf::from("postgres://"), reason: reason.to_owned() }
 }
 
 fn decoded(text: &str) -> String {

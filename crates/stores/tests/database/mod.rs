@@ -223,3 +223,11 @@ pub(crate) fn let_leases_expire(server: &Server, url: &str) {
         table(url)
     ));
 }
+
+/// Leaves the tables of a URL as if nobody had used them, which is quicker than making others.
+pub(crate) fn empty(server: &Server, url: &str) {
+    let table = table(url);
+    let own = ["leases", "journals", "kept", "revisions", "current", "trash"];
+    let own: String = own.iter().map(|ending| format!("DELETE FROM {table}_drystone_{ending};")).collect();
+    server.execute(format!("DELETE FROM {table}; {own}"));
+}

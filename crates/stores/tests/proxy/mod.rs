@@ -1,5 +1,6 @@
 //! A proxy between us and PostgreSQL that knows where statements end: it delays them, and cuts connections before a
-//! statement reaches the server or after it did.
+//! statement reaches the server or after it did. With `DRYSTONE_CUT_MESSAGES` it does so at every single message, of
+//! which a statement has five.
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part of it")]
 
@@ -227,6 +228,11 @@ async fn statements(mut client: OwnedReadHalf, mut server: OwnedWriteHalf, state
     }
 }
 
+fn every_message() -> bool {
+    static EVERY: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *EVERY.get_or_init(|| std::env::var_os("DRYSTONE_CUT_MESSAGES").is_some())
+}
+
 /// The length of the first whole statement: up to the message after which the server answers.
 fn statement(buffer: &[u8], is_first: bool) -> Option<usize> {
     let length = |at: usize| -> Option<usize> {
@@ -243,7 +249,7 @@ fn statement(buffer: &[u8], is_first: bool) -> Option<usize> {
         if buffer.len() < end {
             return None;
         }
-        if matches!(kind, b'S' | b'Q' | b'X' | b'p') {
+        if matches!(kind, b'S' | b'Q' | b'X' | b'p') || every_message() {
             return Some(end);
         }
         at = end;

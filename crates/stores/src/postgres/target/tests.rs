@@ -80,9 +80,14 @@ fn what_is_not_understood_is_refused_by_name() {
 
 #[test]
 fn s17_a_password_is_never_shown() {
-    for url in
-        ["postgres://bo:hush@h/db?colour=red", "postgres://bo@h/db?password=hush&colour=red", "pg:hush@h"]
-    {
+    for url in [
+        "postgres://bo:hush@h/db?colour=red",
+        "postgres://bo@h/db?password=hush&colour=red",
+        "postgres://bo:hush/er@h/db",
+        "postgres://bo:hush?er@h/db",
+        "postgres://bo:hush",
+        "pg:hush@h",
+    ] {
         let refused = parse(url).unwrap_err();
         assert!(!format!("{refused} {refused:?}").contains("hush"));
     }
