@@ -30,7 +30,7 @@ impl Moto {
         Self { process, address: address.trim().to_owned() }
     }
 
-    fn call(&self, action: &str, body: serde_json::Value) -> serde_json::Value {
+    fn call(&self, action: &str, body: &serde_json::Value) -> serde_json::Value {
         let mut answer = ureq::post(&self.address)
             .header("content-type", "application/x-amz-json-1.1")
             .header("x-amz-target", format!("TrentService.{action}"))
@@ -74,9 +74,9 @@ fn fault(error: &Error) -> &KeyServiceFault {
 #[ignore = "needs moto: run by cargo xtask test"]
 fn keys_of_aws_seal_data_keys_by_alias_id_and_arn() {
     let moto = Moto::start();
-    let key = moto.call("CreateKey", serde_json::json!({}))["KeyMetadata"].clone();
+    let key = moto.call("CreateKey", &serde_json::json!({}))["KeyMetadata"].clone();
     let (id, arn) = (key["KeyId"].as_str().expect("an id"), key["Arn"].as_str().expect("an ARN"));
-    moto.call("CreateAlias", serde_json::json!({ "AliasName": "alias/stacks", "TargetKeyId": id }));
+    moto.call("CreateAlias", &serde_json::json!({ "AliasName": "alias/stacks", "TargetKeyId": id }));
     let urls = [
         "awskms://alias/stacks".to_owned(),
         format!("awskms://{id}?region=eu-central-1&awssdk=v2"),

@@ -33,11 +33,11 @@ pub(super) fn sign<C: SigningCredential>(
     signer: &Signer<C>,
     parts: &mut Parts,
 ) -> std::result::Result<(), KeyServiceFault> {
-    block_on(signer.sign(parts, None)).map_err(fault)
+    block_on(signer.sign(parts, None)).map_err(|error| fault(&error))
 }
 
 /// The fault of credentials that could not be had.
-pub(super) fn fault(error: Error) -> KeyServiceFault {
+pub(super) fn fault(error: &Error) -> KeyServiceFault {
     let text = super::fault::told(&error.to_string(), None);
     match error.kind() {
         ErrorKind::PermissionDenied => KeyServiceFault::Denied(text),

@@ -273,6 +273,9 @@ fn google_keys_check_sums_tokens_and_what_is_authenticated() {
     assert!(matches!(fault(&refused(&settings)), Fault::Expired(_)));
 }
 
+/// The status and the name of a refusal, and which fault it is.
+type Case = (u16, &'static str, fn(&Fault) -> bool);
+
 #[test]
 fn what_aws_refuses_is_told_apart() {
     let said = Arc::new(std::sync::Mutex::new((400, String::new())));
@@ -295,7 +298,7 @@ fn what_aws_refuses_is_told_apart() {
         encrypted_key: "AAAA".to_owned(),
         ..Settings::default()
     };
-    let cases: [(u16, &str, fn(&Fault) -> bool); 8] = [
+    let cases: [Case; 8] = [
         (400, "AccessDeniedException", |fault| matches!(fault, Fault::Denied(_))),
         (400, "UnrecognizedClientException", |fault| matches!(fault, Fault::Denied(_))),
         (400, "ExpiredTokenException", |fault| matches!(fault, Fault::Expired(_))),
