@@ -142,8 +142,10 @@ impl World {
                 .with("www-authenticate", &challenge);
         }
         let parts: Vec<&str> = asked.path.trim_start_matches('/').split('/').collect();
-        let ["keys", name, version, operation] = parts[..] else {
-            return refused(404, "NotFound", "There is no such operation.", None);
+        let (name, version, operation) = match parts[..] {
+            ["keys", name, operation] => (name, "", operation),
+            ["keys", name, version, operation] => (name, version, operation),
+            _ => return refused(404, "NotFound", "There is no such operation.", None),
         };
         if !asked.query.contains("api-version=") {
             return refused(400, "BadParameter", "api-version must be specified", None);
