@@ -4,6 +4,7 @@ use crate::app::Globals;
 use crate::backend::{Backend, StackAt, is_true};
 use crate::moments::ago;
 use crate::report::{ExitCode, Failure, Outcome, chain};
+pub(crate) use crate::secrets_provider::secrets_failure;
 use crate::terminal;
 use drystone_model::Operation;
 use drystone_secrets::{Ask, Keyring, Manager, Passphrase, Passphrases, Settings};
@@ -44,7 +45,7 @@ impl Context {
         !self.globals.non_interactive && terminal::is_interactive()
     }
 
-    /// The keys of this command; each is derived once (S18).
+    /// The keys of this command; each is derived or opened once (S18).
     pub(crate) fn keyring(&self) -> &Keyring {
         &self.keyring
     }
@@ -249,13 +250,6 @@ impl Context {
     pub(crate) fn skips_confirmations(&self) -> bool {
         is_true(&self.environment, "PULUMI_SKIP_CONFIRMATIONS")
     }
-}
-
-/// Explains a failure of the secrets, with what to set.
-pub(crate) fn secrets_failure(error: drystone_secrets::Error) -> Failure {
-    Failure::new(ExitCode::Authentication, error).hint(
-        "set PULUMI_CONFIG_PASSPHRASE to the stack's passphrase, or PULUMI_CONFIG_PASSPHRASE_FILE to a file that holds it",
-    )
 }
 
 /// Says what the last holder left behind and what became of it.

@@ -11,6 +11,7 @@ mod documents;
 mod edit;
 mod moments;
 mod report;
+mod secrets_provider;
 mod snapshot_diff;
 mod snapshot_secrets;
 mod terminal;

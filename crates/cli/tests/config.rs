@@ -537,14 +537,14 @@ fn a_settings_file_that_cannot_be_read_says_why() {
 }
 
 #[test]
-fn secrets_of_a_key_service_are_refused_and_the_rest_works() {
+fn secrets_of_a_key_service_that_cannot_be_asked_are_refused_and_the_rest_works() {
     let sandbox = shop();
     let text =
         "secretsprovider: awskms://alias/x\nencryptedkey: AAAA\nconfig:\n  shop:key:\n    secure: v1:AA:AA\n";
     sandbox.write("Pulumi.dev.yaml", text);
     for arguments in [&["config", "get", "key"] as &[&str], &["config", "set", "--secret", "other", "x"]] {
-        let ended = refused(&sandbox, arguments, AUTHENTICATION, "secrets provider `awskms`");
-        assert!(ended.stderr.contains("hint: move the stack to a passphrase"), "{ended:#?}");
+        let ended = refused(&sandbox, arguments, 2, "with awskms://alias/x: its region is not known");
+        assert!(ended.stderr.contains("hint: docs/guides/secrets.md"), "{ended:#?}");
     }
     sandbox.ok(&["config", "set", "plain", "x"]);
     assert_eq!(sandbox.read("Pulumi.dev.yaml"), format!("{text}  shop:plain: x\n"));

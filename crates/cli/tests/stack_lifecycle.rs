@@ -145,7 +145,7 @@ fn what_cannot_be_made_is_refused_and_nothing_changes() {
         (&[""], 2, "may not be empty"),
         (&[&long], 2, "cannot exceed 100 characters"),
         (&["organization/other/x"], 1, "doesn't match Pulumi.yaml"),
-        (&["x", "--secrets-provider", "awskms://alias/key"], 2, "`awskms` is not part of this version yet"),
+        (&["x", "--secrets-provider", "awskms://alias/key"], 2, "its region is not known"),
         (&["x", "--secrets-provider", "rot13"], 2, "unknown secrets provider type 'rot13'"),
         (&["x", "--copy-config-from", "nope"], 6, "no stack named 'shop/nope' found"),
         (&["x", "--stack", "y"], 2, "only one of --stack or argument stack name"),

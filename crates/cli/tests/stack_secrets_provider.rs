@@ -119,10 +119,9 @@ fn other_providers_are_told_apart() {
     let default = sandbox.drystone(&["stack", "change-secrets-provider", "default", "-s", "dev"]);
     assert_eq!(default.code, 0, "{default:#?}");
     assert!(default.stderr.contains("Nothing had to change."), "{default:#?}");
-    for (provider, message) in [
-        ("awskms://alias/x", "not part of this version yet"),
-        ("nope", "unknown secrets provider type 'nope'"),
-    ] {
+    for (provider, message) in
+        [("awskms://alias/x", "its region is not known"), ("nope", "unknown secrets provider type 'nope'")]
+    {
         let ended = sandbox.drystone(&["stack", "change-secrets-provider", provider, "-s", "dev"]);
         assert_eq!(ended.code, 2, "{ended:#?}");
         assert!(ended.stderr.contains(message), "{ended:#?}");

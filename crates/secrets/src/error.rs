@@ -1,5 +1,6 @@
 //! What can go wrong with secrets. No message ever quotes a plaintext, a passphrase or a key (S17).
 
+use crate::KeyServiceError;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,12 +56,15 @@ pub enum Error {
         /// Why it cannot.
         reason: Box<Error>,
     },
+    /// A key service did not seal or open a data key.
+    #[error(transparent)]
+    KeyService(#[from] Arc<KeyServiceError>),
     /// A known kind of secrets provider that cannot be opened yet.
     #[error("secrets provider `{name}` of kind `{kind}` is not supported yet")]
     Unsupported {
-        /// The kind: `cloud` or `service`.
+        /// The kind: `service`.
         kind: String,
-        /// The service behind it, such as `awskms`.
+        /// The service behind it, by its address.
         name: String,
     },
     /// A snapshot names a kind of secrets provider that nobody knows.

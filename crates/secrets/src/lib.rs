@@ -2,7 +2,8 @@
 //!
 //! A [`Crypter`] seals and opens texts in batches. A [`Manager`] is the crypter of a stack with what the state and the
 //! settings file keep about it; it unlocks on first use, so a command that meets no secret never asks for a
-//! passphrase and never pays for a key. The [`Keyring`] finds passphrases and derives each key once (S18). A
+//! passphrase and never pays for a key. The [`Keyring`] finds passphrases, derives each key once, and has a key service
+//! open each data key once (S18); [`KeyServices`] are AWS KMS, Google Cloud KMS, Azure Key Vault and HashiCorp Vault. A
 //! [`Sealer`] is one operation's view: it seals and opens the secrets of many values in one call, and a secret that has
 //! not changed keeps its ciphertext. [`stored`] works on the JSON text of the state as it lies there.
 //!
@@ -17,6 +18,7 @@ mod passphrase;
 mod plaintext;
 mod salt;
 mod sealer;
+mod services;
 pub mod stored;
 mod symmetric;
 mod values;
@@ -28,5 +30,8 @@ pub use manager::{Manager, ProviderChoice, Settings};
 pub use passphrase::{Ask, FILE_VARIABLE, Lookup, PASSPHRASE_VARIABLE, Passphrase, Passphrases};
 pub use plaintext::Plaintext;
 pub use sealer::{CACHE_VARIABLE, Reuse, Sealer};
+pub use services::{
+    DataKey, KeyAction, KeyService, KeyServiceError, KeyServiceFault, KeyServiceName, KeyServices, Limits,
+};
 pub use symmetric::{Entropy, KEY_BYTES, SymmetricCrypter, SystemEntropy};
 pub use values::{CodecError, ValueText};

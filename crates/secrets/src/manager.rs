@@ -16,8 +16,9 @@ const BASE64: &str = "b64";
 
 /// What seals the secrets of a stack.
 ///
-/// Opening one never fails and asks nobody: a passphrase is looked for on first use, and a manager that cannot be used
-/// says why only then. So a stack whose passphrase is unknown can still be read, and written back unchanged.
+/// Opening one never fails and asks nobody: a passphrase is looked for on first use, a key service asked on first use,
+/// and a manager that cannot be used says why only then. So a stack whose passphrase is unknown or whose key service is
+/// away can still be read, and written back unchanged.
 #[derive(Debug, Clone)]
 pub struct Manager {
     provider: SecretsProvider,
@@ -30,11 +31,15 @@ impl Manager {
     pub fn of_snapshot(keyring: &Keyring, provider: &SecretsProvider, stack: Option<&str>) -> Self {
         let crypter: Arc<dyn Crypter> = match provider.kind.as_str() {
             PASSPHRASE => match salt_of(provider) {
-                Ok(salt) => Arc::new(Unlocking::new(keyring, salt, stack)),
+                Ok(salt) => Arc::new(Unlocking::new(keyring, Key::Passphrase { salt }, stack)),
+                Err(error) => Arc::new(Locked(error)),
+            },
+            CLOUD => match state_of(provider) {
+                Ok(state) => Arc::new(Unlocking::new(keyring, Key::Service(state), stack)),
                 Err(error) => Arc::new(Locked(error)),
             },
             BASE64 => Arc::new(Base64),
-            CLOUD | SERVICE => Arc::new(Locked(unsupported(provider))),
+            SERVICE => Arc::new(Locked(unsupported(provider))),
             kind => Arc::new(Locked(Error::UnknownKind { kind: kind.to_owned() })),
         };
         Self { provider: provider.clone(), crypter }
@@ -49,6 +54,8 @@ impl Manager {
         let provider = match settings.secrets_provider.as_str() {
             "" | "default" | PASSPHRASE if settings.encryption_salt.is_empty() => return Ok(None),
             "" | "default" | PASSPHRASE => passphrase_provider(&settings.encryption_salt)?,
+            // A key service that has not sealed anything yet.
+            _ if settings.encrypted_key.is_empty() => return Ok(None),
             url => {
                 let state = CloudState { url: url.to_owned(), encryptedkey: settings.encrypted_key.clone() };
                 new_provider(CLOUD, &state)?
@@ -61,6 +68,22 @@ impl Manager {
     pub fn with_passphrase(keyring: &Keyring, passphrase: &Passphrase) -> Result<Self, Error> {
         let (salt, crypter) = keyring.create(passphrase)?;
         Ok(Self { provider: passphrase_provider(&salt)?, crypter })
+    }
+
+    /// A manager with a fresh data key that the key service at `url` has sealed.
+    pub fn with_key_service(keyring: &Keyring, url: &str) -> Result<Self, Error> {
+        let (encryptedkey, crypter) = keyring.create_key(url)?;
+        let state = CloudState { url: url.to_owned(), encryptedkey };
+        Ok(Self { provider: new_provider(CLOUD, &state)?, crypter })
+    }
+
+    /// The URL of the key service that guards it, if one does.
+    #[must_use]
+    pub fn key_service(&self) -> Option<String> {
+        (self.provider.kind == CLOUD)
+            .then(|| state_of::<CloudState>(&self.provider).ok())
+            .flatten()
+            .map(|state| state.url)
     }
 
     /// A manager that shows every secret of the state as `[secret]` and needs no key.
@@ -198,28 +221,37 @@ fn salt_of(provider: &SecretsProvider) -> Result<String, Error> {
 
 fn unsupported(provider: &SecretsProvider) -> Error {
     let url = state_of::<CloudState>(provider).map(|state| state.url).unwrap_or_default();
-    let name =
-        if provider.kind == CLOUD { url.split("://").next().unwrap_or_default() } else { url.as_str() };
-    let name = if name.is_empty() { provider.kind.as_str() } else { name };
-    Error::Unsupported { kind: provider.kind.clone(), name: name.to_owned() }
+    let name = if url.is_empty() { provider.kind.clone() } else { url };
+    Error::Unsupported { kind: provider.kind.clone(), name }
 }
 
-/// Looks for the passphrase when it is first used, and remembers the outcome.
+/// What a crypter's key comes from.
+enum Key {
+    /// A passphrase.
+    Passphrase { salt: String },
+    /// A key service, with the data key that it has sealed.
+    Service(CloudState),
+}
+
+/// Looks for the passphrase or asks the key service when it is first used, and remembers the outcome.
 struct Unlocking {
     keyring: Keyring,
-    salt: String,
+    key: Key,
     stack: Option<String>,
     outcome: OnceLock<Result<Arc<SymmetricCrypter>, Error>>,
 }
 
 impl Unlocking {
-    fn new(keyring: &Keyring, salt: String, stack: Option<&str>) -> Self {
+    fn new(keyring: &Keyring, key: Key, stack: Option<&str>) -> Self {
         let stack = stack.map(str::to_owned);
-        Self { keyring: keyring.clone(), salt, stack, outcome: OnceLock::new() }
+        Self { keyring: keyring.clone(), key, stack, outcome: OnceLock::new() }
     }
 
     fn crypter(&self) -> Result<&SymmetricCrypter, &Error> {
-        let outcome = self.outcome.get_or_init(|| self.keyring.unlock(&self.salt, self.stack.as_deref()));
+        let outcome = self.outcome.get_or_init(|| match &self.key {
+            Key::Passphrase { salt } => self.keyring.unlock(salt, self.stack.as_deref()),
+            Key::Service(state) => self.keyring.unwrap_key(&state.url, &state.encryptedkey),
+        });
         outcome.as_ref().map(Arc::as_ref)
     }
 }

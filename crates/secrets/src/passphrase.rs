@@ -75,7 +75,7 @@ type Prompt = dyn Fn(Ask<'_>) -> std::io::Result<Option<Passphrase>> + Send + Sy
 
 /// Where passphrases come from: the environment, a file that it names, or somebody at a terminal.
 pub struct Passphrases {
-    environment: Box<Lookup>,
+    environment: Arc<Lookup>,
     prompt: Option<Box<Prompt>>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Found {
 impl Passphrases {
     /// Reads variables through `environment` and asks nobody.
     pub fn new(environment: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static) -> Self {
-        Self { environment: Box::new(environment), prompt: None }
+        Self { environment: Arc::new(environment), prompt: None }
     }
 
     /// Asks `prompt` when the environment has no passphrase. `None` is no answer.
@@ -99,6 +99,11 @@ impl Passphrases {
     ) -> Self {
         self.prompt = Some(Box::new(prompt));
         self
+    }
+
+    /// The environment that they are looked for in.
+    pub(crate) fn environment(&self) -> Arc<Lookup> {
+        Arc::clone(&self.environment)
     }
 
     /// A passphrase for new secrets. Rotating asks even when the environment has one: that is the old one.

@@ -9,5 +9,6 @@ mod keyring;
 mod managers;
 mod passphrases;
 mod sealing;
+mod services;
 mod stored;
 mod vectors;

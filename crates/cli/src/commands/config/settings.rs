@@ -5,6 +5,7 @@ use crate::backend::Backend;
 use crate::context::{Context, secrets_failure};
 pub(in crate::commands) use crate::report::chain;
 use crate::report::{ExitCode, Failure, Outcome};
+use crate::secrets_provider;
 use drystone_model::SecretsProvider;
 use drystone_secrets::{Error as SecretsError, Manager, Plaintext};
 use drystone_stores::{At, Error as StoreError, StackId};
@@ -128,10 +129,7 @@ impl Opened {
         }
         let manager = match self.known_manager(context)? {
             Some(manager) => manager,
-            None => {
-                let passphrase = context.keyring().passphrases().for_new(false).map_err(secrets_failure)?;
-                Manager::with_passphrase(context.keyring(), &passphrase).map_err(secrets_failure)?
-            }
+            None => secrets_provider::fresh(context, &self.file.settings)?,
         };
         let sealed = manager
             .crypter()
@@ -144,16 +142,13 @@ impl Opened {
     /// Writes the settings into the file's secrets section, where they are not those of the manager already.
     pub(in crate::commands) fn adopt(&mut self, manager: &Manager) -> Outcome {
         let kept = manager.settings().map_err(secrets_failure)?;
-        let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         let settings = &mut self.file.settings;
-        if settings.encryption_salt.as_deref() != filled(kept.encryption_salt.clone()).as_deref()
-            || settings.encrypted_key.as_deref() != filled(kept.encrypted_key.clone()).as_deref()
+        if settings.encryption_salt.as_deref().unwrap_or_default() == kept.encryption_salt
+            && settings.encrypted_key.as_deref().unwrap_or_default() == kept.encrypted_key
         {
-            settings.encryption_salt = filled(kept.encryption_salt);
-            settings.encrypted_key = filled(kept.encrypted_key);
-            settings.secrets_provider = filled(kept.secrets_provider);
+            return Ok(());
         }
-        Ok(())
+        secrets_provider::record(settings, manager)
     }
 
     /// What seals the secrets of the stack's state, without a key.
@@ -180,11 +175,11 @@ impl Opened {
             return Err(Failure::new(
                 ExitCode::Authentication,
                 format!(
-                    "{} holds secrets and no `encryptionsalt` to open them with",
+                    "{} holds secrets and no `encryptionsalt` or `encryptedkey` to open them with",
                     self.file.path().display()
                 ),
             )
-            .hint("bring the salt back from an older version of the file, or set the secrets again"));
+            .hint("bring it back from an older version of the file, or set the secrets again"));
         };
         let batch: Vec<&str> = ciphertexts.iter().map(String::as_str).collect();
         manager.crypter().decrypt(&batch).map_err(|error| self.unsealing_failure(config, &batch, &error))

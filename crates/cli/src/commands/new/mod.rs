@@ -57,7 +57,7 @@ pub(crate) struct NewArgs {
     /// Add options of the language's runtime
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
     runtime_options: Vec<String>,
-    /// What seals the secrets of the first stack: `default` or `passphrase`
+    /// What seals the secrets of the first stack: `default`, `passphrase`, or the URL of a key
     #[arg(long, value_name = "PROVIDER", default_value = "default")]
     secrets_provider: String,
     /// List the templates

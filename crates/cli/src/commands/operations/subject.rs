@@ -10,7 +10,7 @@ use crate::commands::stack::init::{NewStack, create};
 use crate::commands::stack::selection;
 use crate::context::{Context, secrets_failure};
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::terminal;
+use crate::{secrets_provider, terminal};
 use drystone_engine::ConfigValue;
 use drystone_plugins::monitor::check_version;
 use drystone_secrets::{FILE_VARIABLE, Manager, PASSPHRASE_VARIABLE};
@@ -120,9 +120,8 @@ impl Subject {
             Some(manager) => manager,
             None if dry_run => return Ok(Manager::absent()),
             None => {
-                let passphrase = context.keyring().passphrases().for_new(false).map_err(secrets_failure)?;
-                let manager =
-                    Manager::with_passphrase(context.keyring(), &passphrase).map_err(secrets_failure)?;
+                let settings = self.opened.as_ref().map(|opened| opened.file.settings.clone());
+                let manager = secrets_provider::fresh(context, &settings.unwrap_or_default())?;
                 if let Some(opened) = &mut self.opened {
                     opened.adopt(&manager)?;
                     opened.save()?;
@@ -130,9 +129,10 @@ impl Subject {
                 manager
             }
         };
-        // Whoever has to be asked is asked before anything is shown and anything happens.
+        // Whoever has to be asked is asked before anything is shown and anything happens. So is a key service: one that
+        // is away must not be noticed when a resource is made already and its secrets have to be sealed.
         let told = [PASSPHRASE_VARIABLE, FILE_VARIABLE].iter().any(|name| std::env::var_os(name).is_some());
-        if !dry_run && !told {
+        if !dry_run && (!told || manager.key_service().is_some()) {
             manager.unlock().map_err(secrets_failure)?;
         }
         Ok(manager)

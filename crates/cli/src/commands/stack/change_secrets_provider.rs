@@ -3,13 +3,15 @@
 //! The state and the settings file each say what seals them, so either can be read whatever became of the other. The
 //! state is committed first, as one revision; then the settings file is replaced in one step. A crash between the two
 //! leaves a stack whose state is sealed by the new provider and whose settings by the old: the same command, given the
-//! same new passphrase, sees that the state opens with it already and does the rest (S18). `stack undo` goes the other
-//! way. The stock CLI writes the settings first; a crash of it in between is finished just so.
+//! same new passphrase or the same URL of a key, sees that the state is sealed so already and does the rest (S18).
+//! `stack undo` goes the other way. The stock CLI writes the settings first; a crash of it in between is finished just so.
+//!
+//! The same key once more makes a new data key, which is how the key of a stack is rotated.
 
 use crate::context::{Context, secrets_failure};
 use crate::edit::new_manifest;
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::{snapshot_secrets, terminal};
+use crate::{secrets_provider, snapshot_secrets, terminal};
 use clap::Args;
 use drystone_model::SecretsProvider;
 use drystone_secrets::{Manager, Passphrase, ProviderChoice, recrypt};
@@ -21,28 +23,22 @@ use std::io::BufRead;
 /// Change what seals the secrets of a stack.
 ///
 /// `passphrase` on a stack that has a passphrase changes it: PULUMI_CONFIG_PASSPHRASE holds the old one, the new one is
-/// asked for, or read as a line from standard input when nobody can be asked. The secrets of the state and of the
-/// settings file are sealed anew. Earlier revisions stay as they are and open with the old passphrase. If the command
-/// is interrupted, run it again with the same new passphrase.
+/// asked for, or read as a line from standard input when nobody can be asked. The URL of a key has a data key of the
+/// stack sealed by that key's service; the URL that the stack has already makes it a new data key. The secrets of the
+/// state and of the settings file are sealed anew. Earlier revisions stay as they are and open with the old passphrase
+/// or key. If the command is interrupted, run it again with the same arguments.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  drystone stack change-secrets-provider passphrase\n  echo new | drystone stack change-secrets-provider passphrase"
+    after_help = "Examples:\n  drystone stack change-secrets-provider passphrase\n  echo new | drystone stack change-secrets-provider passphrase\n  drystone stack change-secrets-provider 'awskms://alias/pulumi?region=eu-central-1'"
 )]
 pub(crate) struct ChangeSecretsProviderArgs {
-    /// `passphrase`, `default`, or the URL of a key service
+    /// `passphrase`, `default`, or the URL of a key at `awskms://`, `gcpkms://`, `azurekeyvault://` or `hashivault://`
     #[arg(value_name = "PROVIDER")]
     provider: String,
 }
 
 pub(crate) async fn run(context: &Context, args: ChangeSecretsProviderArgs) -> Outcome {
     let choice: ProviderChoice = args.provider.parse().map_err(Failure::configuration)?;
-    if let ProviderChoice::Cloud(url) = &choice {
-        let kind = url.split("://").next().unwrap_or(url);
-        return Err(Failure::configuration(format!(
-            "key services such as `{kind}` are not part of this version yet: {url}"
-        ))
-        .hint("use a passphrase: `drystone stack change-secrets-provider passphrase`"));
-    }
     let project = context.require_project()?;
     let backend = context.backend().await?;
     let stack = context.stack_id(&backend, None)?;
@@ -71,12 +67,16 @@ enum Wanted {
     OfSettings,
     /// This passphrase.
     Passphrase(Passphrase),
+    /// A data key that the service at this URL seals.
+    KeyService(String),
 }
 
 /// Finds out what is wanted and asks for the new passphrase where one is needed, as the stock CLI does.
 fn wanted(context: &Context, choice: &ProviderChoice, settings: &StackSettings) -> Outcome<Wanted> {
-    let has_passphrase =
-        settings.secrets_provider.as_deref().is_none_or(|name| matches!(name, "passphrase" | "default"));
+    if let ProviderChoice::Cloud(url) = choice {
+        return Ok(Wanted::KeyService(url.clone()));
+    }
+    let has_passphrase = secrets_provider::key_service(settings).is_none();
     let rotates = *choice == ProviderChoice::Passphrase && has_passphrase;
     if !rotates && has_passphrase && settings.encryption_salt.is_some() {
         return Ok(Wanted::OfSettings);
@@ -119,6 +119,9 @@ async fn change(
         Wanted::Passphrase(passphrase) => {
             target(context, &passphrase, settings_manager.as_ref(), state_manager.as_ref())?
         }
+        Wanted::KeyService(url) => {
+            key_service_target(context, &url, settings_manager.as_ref(), state_manager.as_ref())?
+        }
     };
     target.unlock().map_err(secrets_failure)?;
     terminal::line("Migrating old configuration and state to new secrets provider");
@@ -131,8 +134,10 @@ async fn change(
         let failure = Failure::new(ExitCode::Unavailable, error);
         match revision {
             Some(revision) => failure
-                .detail(format!("the state is sealed anew already, as revision {revision}; the settings are not"))
-                .hint("run the command again with the same new passphrase to finish, or go back with `drystone stack undo`"),
+                .detail(format!(
+                    "the state is sealed anew already, as revision {revision}; the settings are not"
+                ))
+                .hint("run the same command again to finish, or go back with `drystone stack undo`"),
             None => failure.hint("nothing was changed"),
         }
     })?;
@@ -168,6 +173,26 @@ fn target(
     Manager::with_passphrase(context.keyring(), passphrase).map_err(secrets_failure)
 }
 
+/// The manager of a key service: with a fresh data key, or with that of the half which an interrupted change has sealed
+/// by the same service already.
+fn key_service_target(
+    context: &Context,
+    url: &str,
+    settings: Option<&Manager>,
+    state: Option<&Manager>,
+) -> Outcome<Manager> {
+    if let (Some(settings), Some(state)) = (settings, state)
+        && !settings.opens_what_is_sealed_by(state)
+    {
+        let half = [state, settings].into_iter().find(|half| half.key_service().as_deref() == Some(url));
+        if let Some(half) = half {
+            terminal::note("Finishing a change of the secrets provider that was interrupted.");
+            return Ok(half.clone());
+        }
+    }
+    Manager::with_key_service(context.keyring(), url).map_err(secrets_failure)
+}
+
 fn salt_of(provider: &SecretsProvider) -> Option<String> {
     #[derive(Deserialize)]
     struct State {
@@ -191,12 +216,7 @@ fn seal_settings(file: &mut StackFile, from: Option<&Manager>, to: &Manager) -> 
             recrypt(&sealed, from.crypter().as_ref(), to.crypter().as_ref()).map_err(old_passphrase)?;
         settings.config = settings.config.with_ciphertexts(&sealed).map_err(Failure::general)?;
     }
-    let new = to.settings().map_err(secrets_failure)?;
-    let filled = |text: String| Some(text).filter(|text| !text.is_empty());
-    settings.secrets_provider = filled(new.secrets_provider);
-    settings.encrypted_key = filled(new.encrypted_key);
-    settings.encryption_salt = filled(new.encryption_salt);
-    Ok(())
+    secrets_provider::record(settings, to)
 }
 
 /// Seals the state anew and commits it. A state that is sealed so already, or was never written, stays.

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::context::{Context, secrets_failure};
 use crate::edit::new_manifest;
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::terminal;
+use crate::{secrets_provider, terminal};
 use clap::Args;
 use drystone_model::Snapshot;
 use drystone_secrets::{Manager, ProviderChoice, recrypt};
@@ -15,12 +15,14 @@ use drystone_workspace::stack::{StackFile, StackSettings};
 
 #[derive(Debug, Args)]
 #[command(after_help = "The stack's secrets are sealed with a passphrase, which is asked for or taken from \
-                  PULUMI_CONFIG_PASSPHRASE or the file that PULUMI_CONFIG_PASSPHRASE_FILE names.\n\n\
-                  Example: drystone stack init prod --copy-config-from dev")]
+                  PULUMI_CONFIG_PASSPHRASE or the file that PULUMI_CONFIG_PASSPHRASE_FILE names, or by a key service.\n\n\
+                  Examples:\n  drystone stack init prod --copy-config-from dev\n  \
+                  drystone stack init prod --secrets-provider 'awskms://alias/pulumi?region=eu-central-1'")]
 pub(crate) struct InitArgs {
     /// The new stack: `NAME`, or in full `organization/PROJECT/NAME`
     name: Option<String>,
-    /// What seals its secrets: `default` or `passphrase`
+    /// What seals its secrets: `default`, `passphrase`, or the URL of a key at `awskms://`, `gcpkms://`,
+    /// `azurekeyvault://` or `hashivault://`
     #[arg(long, value_name = "PROVIDER", default_value = "default")]
     secrets_provider: String,
     /// Copy the configuration of this stack, its secrets sealed anew
@@ -95,8 +97,7 @@ pub(in crate::commands) async fn create(
     }
     let mut file = context.stack_file(project, stack)?;
     let manager = secrets_of(context, stack, &file.settings, &provider)?;
-    let settings = manager.settings().map_err(secrets_failure)?;
-    file.settings.encryption_salt = Some(settings.encryption_salt).filter(|salt| !salt.is_empty());
+    secrets_provider::record(&mut file.settings, &manager)?;
     if let Some(source) = new.copy_config_from {
         let source = backend.stack_id(source, Some(&project.name))?;
         copy_config(context, backend, project, &source, &manager, &mut file).await?;
@@ -148,34 +149,40 @@ pub(in crate::commands) async fn require(backend: &Backend, stack: &StackId) -> 
     }
 }
 
-/// What seals the new stack's secrets: what its settings name already, or a new passphrase.
+/// What seals the new stack's secrets: what its settings name already, or what the user chose.
 fn secrets_of(
     context: &Context,
     stack: &StackId,
     settings: &StackSettings,
     choice: &ProviderChoice,
 ) -> Outcome<Manager> {
-    if let ProviderChoice::Cloud(url) = choice {
-        return Err(no_key_service(url));
-    }
-    if let Some(url) = settings.secrets_provider.as_deref()
-        && !matches!(url, "default" | "passphrase")
-    {
-        return Err(no_key_service(url).detail(format!("it is named in the settings of {stack}")));
-    }
-    if let Some(manager) = context.settings_secrets(stack, settings)? {
+    let named = secrets_provider::key_service(settings);
+    let known = context.settings_secrets(stack, settings)?.filter(|_| match choice {
+        ProviderChoice::Default => true,
+        ProviderChoice::Passphrase => named.is_none(),
+        ProviderChoice::Cloud(url) => named == Some(url),
+    });
+    if let Some(manager) = known {
         manager.unlock().map_err(secrets_failure)?;
         return Ok(manager);
     }
+    // What another provider has sealed there would never be opened again.
+    if settings.config.is_secure() {
+        return Err(Failure::configuration(format!(
+            "the settings of {stack} hold secrets that {} has sealed",
+            named.unwrap_or("a passphrase")
+        ))
+        .hint("make the stack without `--secrets-provider`, then change it with `drystone stack change-secrets-provider`"));
+    }
     let keyring = context.keyring();
-    let passphrase = keyring.passphrases().for_new(false).map_err(secrets_failure)?;
-    Manager::with_passphrase(keyring, &passphrase).map_err(secrets_failure)
-}
-
-fn no_key_service(url: &str) -> Failure {
-    let kind = url.split(':').next().unwrap_or(url);
-    Failure::configuration(format!("the secrets provider `{kind}` is not part of this version yet: {url}"))
-        .hint("seal the stack's secrets with a passphrase: `--secrets-provider passphrase`")
+    match choice {
+        ProviderChoice::Cloud(url) => Manager::with_key_service(keyring, url).map_err(secrets_failure),
+        ProviderChoice::Default => secrets_provider::fresh(context, settings),
+        ProviderChoice::Passphrase => {
+            let passphrase = keyring.passphrases().for_new(false).map_err(secrets_failure)?;
+            Manager::with_passphrase(keyring, &passphrase).map_err(secrets_failure)
+        }
+    }
 }
 
 /// Takes over the configuration of another stack; its secrets are opened and sealed for the new one.

@@ -16,7 +16,7 @@ pub(crate) struct SelectArgs {
     /// Make the stack if there is none of that name
     #[arg(short, long)]
     create: bool,
-    /// What seals the secrets of a stack that is made: `default` or `passphrase`
+    /// What seals the secrets of a stack that is made: `default`, `passphrase`, or the URL of a key
     #[arg(long, value_name = "PROVIDER", default_value = "default")]
     secrets_provider: String,
 }

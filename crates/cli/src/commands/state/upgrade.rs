@@ -22,12 +22,12 @@ pub(crate) struct UpgradeArgs {
 pub(crate) async fn run(context: &Context, args: UpgradeArgs) -> Outcome {
     let backend = context.backend().await?;
     let Some(store) = backend.folder_store() else {
-        return Err(Failure::configuration(format!("{}: only directories can be upgraded yet", backend))
+        return Err(Failure::configuration(format!("{backend}: only directories can be upgraded yet"))
             .hint("the stock CLI's `pulumi state upgrade` can do it"));
     };
     let mut stacks = store.legacy().await?;
     if stacks.is_empty() && store.has_projects() {
-        terminal::note(format!("{} is up to date: nothing to do", backend));
+        terminal::note(format!("{backend} is up to date: nothing to do"));
         return Ok(());
     }
     for (stack, project) in &stacks {

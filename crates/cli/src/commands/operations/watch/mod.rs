@@ -39,7 +39,7 @@ pub(crate) struct WatchArgs {
     refresh: RefreshFlags,
     #[command(flatten)]
     failures: FailureFlags,
-    /// What seals the secrets of a stack that is made for this: `default` or `passphrase`
+    /// What seals the secrets of a stack that is made for this: `default`, `passphrase`, or the URL of a key
     #[arg(long, value_name = "PROVIDER", default_value = "default")]
     secrets_provider: String,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use super::{Before, Plan, Stacks};
 use crate::context::{Context, secrets_failure};
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::snapshot_secrets;
+use crate::{secrets_provider, snapshot_secrets};
 use drystone_model::{Json, Resource, Snapshot};
 use drystone_secrets::{Crypter, Manager, stored};
 
@@ -98,10 +98,8 @@ impl<'a> Keys<'a> {
         if let Some(manager) = self.context.settings_secrets(stack, &file.settings)? {
             return Ok(manager);
         }
-        let keyring = self.context.keyring();
-        let passphrase = keyring.passphrases().for_new(false).map_err(secrets_failure)?;
-        let manager = Manager::with_passphrase(keyring, &passphrase).map_err(secrets_failure)?;
-        file.settings.encryption_salt = Some(manager.settings().map_err(secrets_failure)?.encryption_salt);
+        let manager = secrets_provider::fresh(self.context, &file.settings)?;
+        secrets_provider::record(&mut file.settings, &manager)?;
         file.save().map_err(Failure::configuration)?;
         Ok(manager)
     }
