@@ -17,6 +17,7 @@ pub mod memory;
 mod names;
 pub mod object;
 mod revision;
+pub mod unobin;
 
 pub use contract::{
     At, HeldLease, JournalHead, JournalMark, JournalPart, Leases, Reads, Recorded, Relocation,
