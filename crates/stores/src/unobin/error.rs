@@ -44,7 +44,7 @@ pub enum Error {
         /// Its file.
         path: PathBuf,
         /// Why.
-        reason: envelope::Error,
+        reason: Box<envelope::Error>,
     },
     /// A revision is sealed, and the tree is read as one that is not.
     #[error("local store: open {revision}: it is sealed, and the noop encrypter opens nothing")]

@@ -94,7 +94,7 @@ impl Tree {
         let opened = opened.map_err(|reason| Error::Open {
             revision: revision.to_owned(),
             path: path.clone(),
-            reason,
+            reason: Box::new(reason),
         })?;
         let body = opened.body.as_bytes();
         if self.encrypter.describe().name == "noop" && body.trim_ascii_start().first() != Some(&b'{') {

@@ -218,9 +218,12 @@ fn refused(error: TreeError) -> Failure {
         failure = failure.detail(path.display());
     }
     match error {
-        TreeError::Open { reason: envelope::Error::Open { sealed_with: Some(reference), .. }, .. } => {
-            failure.hint(sealed_with(&reference))
-        }
+        TreeError::Open { reason, .. } => match *reason {
+            envelope::Error::Open { sealed_with: Some(reference), .. } => {
+                failure.hint(sealed_with(&reference))
+            }
+            _ => failure,
+        },
         TreeError::Locked { .. } => failure
             .hint("if the holder is gone, free the stack with `drystone debug unobin store … force-unlock`"),
         _ => failure,
