@@ -4,3 +4,4 @@
 //! must not touch (S9), and writes what the system's own tool would write.
 
 pub mod pulumi;
+pub mod unobin;

@@ -7,10 +7,13 @@
 //! [`Sealer`] is one operation's view: it seals and opens the secrets of many values in one call, and a secret that has
 //! not changed keeps its ciphertext. [`stored`] works on the JSON text of the state as it lies there.
 //!
+//! [`envelope`] seals whole documents, as unobin does and more tightly (S19).
+//!
 //! In the state, the plaintext of a secret is the JSON text of its value (`"top"`, with quotes); in the configuration
 //! it is the raw text (`top`).
 
 mod crypter;
+pub mod envelope;
 mod error;
 mod keyring;
 mod manager;

@@ -18,6 +18,7 @@ mod names;
 pub mod object;
 pub mod postgres;
 mod revision;
+pub mod unobin;
 
 pub use contract::{
     At, HeldLease, JournalHead, JournalMark, JournalPart, Leases, Reads, Recorded, Relocation,

@@ -1,5 +1,7 @@
 //! Hidden commands for tests and support.
 
+mod unobin;
+
 use super::manual::reference;
 use crate::report::{Failure, Outcome};
 use crate::terminal;
@@ -18,10 +20,13 @@ enum DebugCommand {
     Replay,
     /// Print the reference of all commands, as Markdown
     Reference,
+    /// Read and write unobin's documents and trees, beside unobin's own packages
+    Unobin(unobin::UnobinArgs),
 }
 
 pub(crate) fn run(args: &DebugArgs) -> Outcome {
-    match args.command {
+    match &args.command {
+        DebugCommand::Unobin(args) => unobin::run(args),
         DebugCommand::Replay => replay(),
         DebugCommand::Reference => {
             terminal::data(&reference());

@@ -19,7 +19,7 @@ pub mod properties;
 mod read;
 mod scan;
 pub mod signature;
-mod text;
+pub(crate) mod text;
 mod v1;
 mod v2;
 

@@ -62,7 +62,7 @@ fn write_fragment(out: &mut (impl Write + ?Sized), fragment: &str, escapes: Esca
 }
 
 /// Writes a string with its quotes.
-pub(super) fn write_string(out: &mut (impl Write + ?Sized), text: &str, escapes: Escapes) -> io::Result<()> {
+pub(crate) fn write_string(out: &mut (impl Write + ?Sized), text: &str, escapes: Escapes) -> io::Result<()> {
     out.write_all(b"\"")?;
     let mut start = 0;
     for (at, byte) in text.bytes().enumerate() {

@@ -135,6 +135,15 @@ impl Staged<'_> {
         sync_folder(self.disk, folder_of(path))
     }
 
+    /// Gives the file a name that nobody has, durably. `false` when somebody has it, whose file stays.
+    pub(crate) fn publish_new(self, path: &str) -> Result<bool> {
+        match self.disk.link(&self.temporary, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(Error::io("naming a file", self.disk.location(path))(error)),
+            Ok(()) => sync_folder(self.disk, folder_of(path)).map(|()| true),
+        }
+    }
+
     /// Leaves the file under its temporary name to whoever is told it.
     pub(crate) fn keep(mut self) -> String {
         std::mem::take(&mut self.temporary)

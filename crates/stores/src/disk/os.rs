@@ -15,6 +15,7 @@ static WRITES: AtomicU64 = AtomicU64::new(0);
 pub struct OsDisk {
     root: PathBuf,
     writer: String,
+    private: bool,
 }
 
 impl OsDisk {
@@ -22,7 +23,13 @@ impl OsDisk {
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let writer = uuid::Uuid::new_v4().simple().to_string();
-        Self { root: root.into(), writer: writer[..12].to_owned() }
+        Self { root: root.into(), writer: writer[..12].to_owned(), private: false }
+    }
+
+    /// The same, with new files that only their owner may read.
+    #[must_use]
+    pub fn private(root: impl Into<PathBuf>) -> Self {
+        Self { private: true, ..Self::new(root) }
     }
 
     /// The folder.
@@ -90,7 +97,14 @@ impl Disk for OsDisk {
     }
 
     fn create(&self, path: &str, content: &[u8]) -> io::Result<()> {
-        OpenOptions::new().write(true).create_new(true).open(self.location(path))?.write_all(content)
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if self.private {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600);
+        }
+        options.open(self.location(path))?.write_all(content)
     }
 
     fn open_append(&self, path: &str) -> io::Result<Box<dyn AppendFile>> {
