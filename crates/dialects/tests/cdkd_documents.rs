@@ -347,7 +347,11 @@ fn the_exports_index_is_what_the_states_of_the_region_make() {
     assert!(!gathered.update(&keys[0], &states[0]), "nothing has changed");
     let mut changed = states[0].clone();
     changed.outputs.insert("BucketName", Json::parse("\"other\"").unwrap());
+    changed.outputs.insert("Nothing", Json::parse("null").unwrap());
     assert!(gathered.update(&keys[0], &changed));
+    let mut read = ExportIndex::read(&gathered.write()).unwrap();
+    assert_eq!(read.write(), gathered.write());
+    assert!(!read.update(&keys[0], &changed), "an output that is null is no change either");
     assert!(gathered.remove(&keys[0]) && !gathered.remove(&keys[0]));
     assert!(gathered.exports.iter().all(|(_, export)| export.producer_stack != "ProducerStack"));
 }

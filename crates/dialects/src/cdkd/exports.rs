@@ -5,7 +5,7 @@
 use super::error::{self, Kind, ReadError};
 use super::keys::{Region, StackKey};
 use super::members::Members;
-use super::object::object;
+use super::object::{Slot, object};
 use super::{StackState, text};
 use drystone_model::Json;
 
@@ -84,12 +84,15 @@ impl ExportIndex {
 
     fn insert(&mut self, key: &StackKey, state: &StackState) {
         for (name, value) in state.outputs.iter() {
-            let export = Export {
-                value: Some(value.clone()),
+            let mut export = Export {
+                value: Some(value.clone()).filter(|value| value.text() != "null"),
                 producer_stack: key.stack.as_str().to_owned(),
                 producer_region: key.region.as_str().to_owned(),
                 ..Export::default()
             };
+            if export.value.is_none() {
+                export.form.note("value", Slot::Null);
+            }
             self.exports.insert(name, export);
         }
     }

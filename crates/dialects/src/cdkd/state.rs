@@ -4,8 +4,8 @@ use super::error::{self, Kind, ReadError};
 use super::keys::{Region, StackKey};
 use super::members::Members;
 use super::object::object;
+use super::text;
 use super::versions::{self, Import, OutputRead, Policy, Provisioner};
-use super::{Form, text};
 use drystone_model::Json;
 
 object! {
@@ -130,12 +130,6 @@ impl StackState {
             form: self.form.clone(),
             ..self.clone()
         }
-    }
-
-    /// Where it stood in its file.
-    #[must_use]
-    pub fn form(&self) -> &Form {
-        &self.form
     }
 }
 

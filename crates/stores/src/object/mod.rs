@@ -16,7 +16,7 @@ mod probe;
 mod reads;
 mod recovery;
 mod relocate;
-mod requests;
+pub(crate) mod requests;
 mod revisions;
 mod segments;
 
