@@ -5,6 +5,7 @@
 //! revisions (S6), moves and prunes. Stores take time, ids and their disk from outside, so that a simulation can
 //! run them from a seed.
 
+pub mod cdkd;
 pub mod conformance;
 mod contract;
 pub mod disk;

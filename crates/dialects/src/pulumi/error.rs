@@ -110,7 +110,7 @@ fn listed(members: &[String]) -> String {
 
 impl ReadError {
     /// What is wrong with `text`, of which `error` is the first complaint.
-    pub(super) fn from_json(text: &str, error: &serde_json::Error) -> Self {
+    pub(crate) fn from_json(text: &str, error: &serde_json::Error) -> Self {
         let offset = offset_of(text, error.line(), error.column());
         if error.classify() == Category::Eof {
             return Self::Truncated { length: text.len(), path: path_at(text, text.len()) };
@@ -122,7 +122,7 @@ impl ReadError {
     }
 
     /// What is wrong with bytes that are not UTF-8.
-    pub(super) fn from_utf8(bytes: &[u8], error: std::str::Utf8Error) -> Self {
+    pub(crate) fn from_utf8(bytes: &[u8], error: std::str::Utf8Error) -> Self {
         let (valid, _) = bytes.split_at(error.valid_up_to());
         let text = std::str::from_utf8(valid).unwrap_or_default();
         let path = path_at(text, text.len());

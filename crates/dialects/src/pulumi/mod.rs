@@ -10,14 +10,14 @@
 //! escaped as Go escapes it.
 
 mod document;
-mod error;
+pub(crate) mod error;
 mod features;
 pub mod history;
 mod peek;
 pub mod plan;
 pub mod properties;
 mod read;
-mod scan;
+pub(crate) mod scan;
 pub mod signature;
 pub(crate) mod text;
 mod v1;

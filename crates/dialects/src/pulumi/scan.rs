@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 /// A place in a JSON text.
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
 }
@@ -15,12 +15,12 @@ pub(super) struct Scanner<'a> {
 const REPLACEMENT: char = '\u{fffd}';
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// The first byte of the next token.
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while matches!(bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
@@ -29,14 +29,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes the next token when it is this one byte.
-    pub(super) fn take(&mut self, byte: u8) -> bool {
+    pub(crate) fn take(&mut self, byte: u8) -> bool {
         let taken = self.peek() == Some(byte);
         self.at += usize::from(taken);
         taken
     }
 
     /// Takes a string, unescaped. Go reads a lone surrogate as the replacement character, and so does this.
-    pub(super) fn string(&mut self) -> Option<Cow<'a, str>> {
+    pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
         if self.peek() != Some(b'"') {
             return None;
         }
@@ -60,7 +60,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes a number or a word: everything up to the next delimiter.
-    pub(super) fn scalar(&mut self) -> &'a str {
+    pub(crate) fn scalar(&mut self) -> &'a str {
         self.peek();
         let rest = &self.text[self.at..];
         let length = rest.bytes().position(is_delimiter).unwrap_or(rest.len());
@@ -94,13 +94,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Whether nothing but white space is left.
-    pub(super) fn at_end(&mut self) -> bool {
+    pub(crate) fn at_end(&mut self) -> bool {
         self.peek().is_none()
     }
 }
 
 /// The names of an object's members; none when the text is not an object.
-pub(super) fn member_names(object: &str) -> Vec<Cow<'_, str>> {
+pub(crate) fn member_names(object: &str) -> Vec<Cow<'_, str>> {
     let mut scanner = Scanner::new(object);
     let mut names = Vec::new();
     if !scanner.take(b'{') {
@@ -124,7 +124,7 @@ fn is_delimiter(byte: u8) -> bool {
 }
 
 /// The length of the string that `text` starts with, both quotes included.
-pub(super) fn string_length(text: &str) -> usize {
+pub(crate) fn string_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
     while let Some(found) =
@@ -140,14 +140,14 @@ pub(super) fn string_length(text: &str) -> usize {
 }
 
 /// An escape in a string: how many bytes it takes and what it stands for.
-pub(super) struct Escape {
-    pub(super) length: usize,
+pub(crate) struct Escape {
+    pub(crate) length: usize,
     /// `None` for half of a surrogate pair.
-    pub(super) character: Option<char>,
+    pub(crate) character: Option<char>,
 }
 
 /// The escape whose backslash stands at `at`.
-pub(super) fn escape_at(text: &str, at: usize) -> Escape {
+pub(crate) fn escape_at(text: &str, at: usize) -> Escape {
     let rest = &text.as_bytes()[at..];
     let simple = |character| Escape { length: 2, character: Some(character) };
     match rest.get(1) {

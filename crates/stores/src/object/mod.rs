@@ -21,7 +21,7 @@ mod probe;
 mod reads;
 mod recovery;
 mod relocate;
-mod requests;
+pub(crate) mod requests;
 mod revisions;
 mod segments;
 

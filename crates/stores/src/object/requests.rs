@@ -11,7 +11,10 @@ use bytes::Bytes;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use object_store::path::Path;
-use object_store::{CopyOptions, GetOptions, ObjectMeta, ObjectStore, PutMode, UpdateVersion};
+use object_store::{
+    Attribute, Attributes, CopyOptions, GetOptions, ObjectMeta, ObjectStore, PutMode, PutOptions,
+    UpdateVersion,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +34,8 @@ pub(crate) struct Bucket {
     url: String,
     /// How long a server that does not answer, or not sensibly, is asked again.
     patience: Duration,
+    /// Whether objects are written with the type that their names end in.
+    types: bool,
 }
 
 /// Which content of an object; every write makes another.
@@ -82,7 +87,12 @@ pub(crate) enum Written {
 
 impl Bucket {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, url: impl Into<String>, patience: Duration) -> Self {
-        Self { store, url: url.into(), patience }
+        Self { store, url: url.into(), patience, types: false }
+    }
+
+    /// Writes objects with their type, as tools do that care for it.
+    pub(crate) fn with_types(self) -> Self {
+        Self { types: true, ..self }
     }
 
     /// Where a path is, for messages.
@@ -116,7 +126,8 @@ impl Bucket {
         };
         let mut attempts = Attempts::new(self.patience);
         loop {
-            let sent = self.store.put_opts(&key(path), content.clone().into(), mode.clone().into()).await;
+            let sent =
+                self.store.put_opts(&key(path), content.clone().into(), self.options(path, &mode)).await;
             let error = match sent {
                 Ok(done) => {
                     return Ok(Written::Done(Version { e_tag: done.e_tag, generation: done.version }));
@@ -150,7 +161,8 @@ impl Bucket {
         let content = content.into();
         let done = self
             .ask("writing", path, || async {
-                self.store.put_opts(&key(path), content.clone().into(), PutMode::Overwrite.into()).await
+                let options = self.options(path, &PutMode::Overwrite);
+                self.store.put_opts(&key(path), content.clone().into(), options).await
             })
             .await?;
         let done = done.ok_or_else(|| self.missing("writing", path))?;
@@ -229,6 +241,17 @@ impl Bucket {
         })
         .await
         .map(drop)
+    }
+
+    fn options(&self, path: &str, mode: &PutMode) -> PutOptions {
+        let media = match path.rsplit('.').next() {
+            Some("json") => Some("application/json"),
+            Some("jsonl") => Some("application/x-ndjson"),
+            _ => None,
+        };
+        let media = media.filter(|_| self.types);
+        let attributes: Attributes = media.map(|media| (Attribute::ContentType, media)).into_iter().collect();
+        PutOptions { mode: mode.clone(), attributes, ..PutOptions::default() }
     }
 
     /// Sends a request that may be sent twice, until there is an answer; `None` when it is that nothing is there.
@@ -314,8 +337,9 @@ fn is_as_seen(there: Option<&Object>, seen: Option<&Version>) -> bool {
     }
 }
 
+/// A path as it is. Whatever no server could hold is spelled otherwise, rather than lead elsewhere.
 fn key(path: &str) -> Path {
-    Path::from(path)
+    Path::parse(path).unwrap_or_else(|_| Path::from(path))
 }
 
 fn last_part(path: &str) -> &str {

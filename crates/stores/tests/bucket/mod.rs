@@ -122,6 +122,11 @@ impl TestBucket {
         *connection = Connection { cut: Some((writes, carried_out)), ..Connection::default() };
     }
 
+    /// How many writes there have been since the connection was last changed.
+    pub(crate) fn writes(&self) -> u64 {
+        self.connection.lock().unwrap().writes
+    }
+
     /// Whether the connection has been cut.
     pub(crate) fn is_cut(&self) -> bool {
         self.connection.lock().unwrap().is_cut
@@ -144,15 +149,21 @@ impl TestBucket {
 
     /// What an object says; `None` when there is none.
     pub(crate) async fn text(&self, path: &str) -> Option<String> {
-        let object = self.memory.get(&Path::from(path)).await.ok()?;
+        let object = self.memory.get(&Path::parse(path).unwrap()).await.ok()?;
         Some(String::from_utf8(object.bytes().await.unwrap().to_vec()).unwrap())
     }
 
     /// Writes an object as another tool would.
     pub(crate) async fn write(&self, path: &str, text: impl Into<String>) {
         let text: String = text.into();
-        self.memory.put(&Path::from(path), text.into()).await.unwrap();
-        self.note(&Path::from(path));
+        let path = Path::parse(path).unwrap();
+        self.memory.put(&path, text.into()).await.unwrap();
+        self.note(&path);
+    }
+
+    /// Deletes an object as another tool would.
+    pub(crate) async fn delete_as_others(&self, path: &str) {
+        self.memory.delete(&Path::parse(path).unwrap()).await.unwrap();
     }
 
     /// The paths of all objects.

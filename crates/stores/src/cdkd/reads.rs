@@ -1,0 +1,217 @@
+//! Reading without a lock (S8).
+
+use super::error::{Error, Result};
+use super::locks::LockFile;
+use super::{CdkdStore, held};
+use crate::object::requests::Version;
+use drystone_dialects::cdkd::{
+    Event, Key, Lock, ReadError, Region, RollbackJournal, RunId, RunIndex, RunSummary, StackKey, StackName,
+    StackState, read_events,
+};
+use futures::{StreamExt, TryStreamExt};
+use std::collections::BTreeSet;
+
+/// How many objects are asked for at a time.
+const AT_ONCE: usize = 64;
+
+/// A stack that there is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// Its name.
+    pub stack: StackName,
+    /// Its region; `None` for one at its legacy key that does not say.
+    pub region: Option<Region>,
+    /// Whether it stands at its legacy key, waiting for the next save to move it.
+    pub legacy: bool,
+}
+
+impl Listed {
+    /// Which stack it is, where that is known.
+    #[must_use]
+    pub fn key(&self) -> Option<StackKey> {
+        Some(StackKey { stack: self.stack.clone(), region: self.region.clone()? })
+    }
+}
+
+/// A stack and what its state says.
+#[derive(Debug)]
+pub struct Summary {
+    /// Which stack.
+    pub listed: Listed,
+    /// Its state, or why that cannot be read.
+    pub state: Result<StackState>,
+    /// Who holds it.
+    pub lock: LockFile,
+}
+
+/// A state, and where it was found.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) state: StackState,
+    pub(super) place: held::Place,
+}
+
+impl CdkdStore {
+    /// The state of a stack; `None` when there is none. One at the legacy key is that of any region that it fits.
+    pub async fn state(&self, key: &StackKey) -> Result<Option<StackState>> {
+        Ok(self.load(key).await?.map(|loaded| loaded.state))
+    }
+
+    pub(super) async fn load(&self, key: &StackKey) -> Result<Option<Loaded>> {
+        if let Some((state, version)) = self.read_state(&self.layout().state(key)).await? {
+            return Ok(Some(Loaded { state, place: held::Place::Here(version) }));
+        }
+        let legacy = self.read_state(&self.layout().legacy_state(&key.stack)).await?;
+        let legacy = legacy.filter(|(state, _)| state.fits(&key.region));
+        Ok(legacy.map(|(state, _)| Loaded { state, place: held::Place::Legacy }))
+    }
+
+    async fn read_state(&self, path: &str) -> Result<Option<(StackState, Version)>> {
+        let Some(object) = self.bucket().read(path).await? else { return Ok(None) };
+        let state = StackState::read(&object.content).map_err(self.unreadable(path))?;
+        Ok(Some((state, object.version)))
+    }
+
+    /// Whether the legacy key of a stack holds the state of exactly this region. One that cannot be read, or that names
+    /// no region, does not: it is not ours to delete.
+    pub(super) async fn has_legacy(&self, key: &StackKey) -> Result<bool> {
+        match self.read_state(&self.layout().legacy_state(&key.stack)).await {
+            Ok(legacy) => Ok(legacy.is_some_and(|(state, _)| state.is_of(&key.region))),
+            Err(Error::Read { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every stack of the bucket, each once. What is not the tool's is passed over.
+    pub async fn stacks(&self) -> Result<Vec<Listed>> {
+        self.survey().await.map(|survey| survey.stacks)
+    }
+
+    /// Every stack of the bucket with its state and its lock. What cannot be read is told of in its place, and spoils
+    /// nothing else.
+    pub async fn summaries(&self) -> Result<Vec<Summary>> {
+        let Survey { stacks, locks } = self.survey().await?;
+        let summaries = stacks.into_iter().map(|listed| {
+            let locks = &locks;
+            async move {
+                let path = match listed.key() {
+                    Some(key) if !listed.legacy => self.layout().state(&key),
+                    _ => self.layout().legacy_state(&listed.stack),
+                };
+                let state = self.read_state(&path).await.transpose()?.map(|(state, _)| state);
+                let lock_path = match listed.key() {
+                    Some(key) => self.layout().lock(&key),
+                    None => self.layout().legacy_lock(&listed.stack),
+                };
+                let lock = if locks.contains(&lock_path) {
+                    self.lock_at(&lock_path)
+                        .await
+                        .unwrap_or_else(|error| LockFile::Unreadable(error.to_string()))
+                } else {
+                    LockFile::Absent
+                };
+                Some(Summary { listed, state, lock })
+            }
+        });
+        let gathered: Vec<Option<Summary>> =
+            futures::stream::iter(summaries).buffered(AT_ONCE).collect().await;
+        // One that is gone by now is no stack any more.
+        Ok(gathered.into_iter().flatten().collect())
+    }
+
+    async fn survey(&self) -> Result<Survey> {
+        let mut stacks = BTreeSet::new();
+        let mut legacy = Vec::new();
+        let mut locks = BTreeSet::new();
+        for found in self.bucket().list(self.layout().prefix()).await? {
+            match self.layout().parse(&found.path) {
+                Some(Key::State(key)) => {
+                    stacks.insert(Listed { stack: key.stack, region: Some(key.region), legacy: false });
+                }
+                Some(Key::LegacyState(stack)) => legacy.push(stack),
+                Some(Key::Lock(_) | Key::LegacyLock(_)) => drop(locks.insert(found.path)),
+                _ => {}
+            }
+        }
+        let regions = legacy.iter().map(|stack| self.legacy_region(stack));
+        let regions: Vec<Option<Region>> = futures::stream::iter(regions).buffered(AT_ONCE).collect().await;
+        for (stack, region) in legacy.into_iter().zip(regions) {
+            let moved = Listed { stack: stack.clone(), region: region.clone(), legacy: false };
+            if !stacks.contains(&moved) {
+                stacks.insert(Listed { stack, region, legacy: true });
+            }
+        }
+        Ok(Survey { stacks: stacks.into_iter().collect(), locks })
+    }
+
+    /// The region that a legacy state names; `None` too when it cannot be read.
+    async fn legacy_region(&self, stack: &StackName) -> Option<Region> {
+        let (state, _) = self.read_state(&self.layout().legacy_state(stack)).await.ok()??;
+        Region::parse(&state.region).ok()
+    }
+
+    /// Who holds a stack.
+    pub async fn lock(&self, key: &StackKey) -> Result<LockFile> {
+        self.lock_at(&self.layout().lock(key)).await
+    }
+
+    pub(super) async fn lock_at(&self, path: &str) -> Result<LockFile> {
+        let Some(object) = self.bucket().read(path).await? else { return Ok(LockFile::Absent) };
+        Ok(match Lock::read(&object.content) {
+            Ok(Some(lock)) => LockFile::Held(Box::new(lock)),
+            Ok(None) => LockFile::Unreadable("it is not an object".to_owned()),
+            Err(error) => LockFile::Unreadable(error.to_string()),
+        })
+    }
+
+    /// The rollback journal of a stack; `None` when there is none.
+    pub async fn rollback_journal(&self, key: &StackKey) -> Result<Option<RollbackJournal>> {
+        let path = self.layout().rollback_journal(key);
+        let Some(object) = self.bucket().read(&path).await? else { return Ok(None) };
+        RollbackJournal::read(&object.content).map(Some).map_err(self.unreadable(&path))
+    }
+
+    /// The runs of a stack, newest first. Where their index is missing or damaged, the events of each tell of it.
+    pub async fn runs(&self, key: &StackKey) -> Result<Vec<RunSummary>> {
+        let index = self.bucket().read(&self.layout().run_index(key)).await?;
+        if let Some(Ok(index)) = index.map(|object| RunIndex::read(&object.content)) {
+            return Ok(index.runs);
+        }
+        let found = self.bucket().list(&self.layout().runs(key)).await?;
+        let mut runs: Vec<RunId> = found
+            .iter()
+            .filter_map(|found| match self.layout().parse(&found.path)? {
+                Key::Events(_, run) => Some(run),
+                _ => None,
+            })
+            .collect();
+        runs.sort_by(|one, other| other.cmp(one));
+        let summaries = runs.into_iter().map(|run| async move {
+            let events = match self.events(key, &run).await {
+                Ok(events) => events.unwrap_or_default(),
+                Err(Error::Read { .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            Ok(RunSummary::of(run, &events))
+        });
+        futures::stream::iter(summaries).buffered(AT_ONCE).try_collect().await
+    }
+
+    /// The events of a run; `None` when there are none of it.
+    pub async fn events(&self, key: &StackKey, run: &RunId) -> Result<Option<Vec<Event>>> {
+        let path = self.layout().events(key, run);
+        let Some(object) = self.bucket().read(&path).await? else { return Ok(None) };
+        read_events(&object.content).map(Some).map_err(self.unreadable(&path))
+    }
+
+    pub(super) fn unreadable(&self, path: &str) -> impl FnOnce(ReadError) -> Error {
+        let path = self.bucket().location(path);
+        move |source| Error::Read { path, source }
+    }
+}
+
+struct Survey {
+    stacks: Vec<Listed>,
+    /// The keys of the locks that stand.
+    locks: BTreeSet<String>,
+}
