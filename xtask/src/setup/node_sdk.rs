@@ -58,7 +58,8 @@ pub(super) fn modules(cache: &Cache, name: &str, version: &str, packages: &str) 
         "npm",
         ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--before", BEFORE],
     );
-    process::run(npm.current_dir(&workshop))?;
+    // Standard output is for the variables of `setup --env`.
+    process::run(npm.current_dir(&workshop).stdout(std::io::stderr()))?;
     let place = cache.peer(name, version);
     remove_folder(&place)?;
     make_folder(&cache.root().join("peers"))?;
