@@ -67,10 +67,9 @@ impl AzureKeyVault {
         value: &[u8],
         key: Option<&DataKey>,
     ) -> Result<Zeroizing<Vec<u8>>, KeyServiceFault> {
-        let uri = format!(
-            "https://{}/keys/{}/{}/{action}?api-version={INTERFACE}",
-            self.vault, self.key, self.version
-        );
+        let version = if self.version.is_empty() { String::new() } else { format!("/{}", self.version) };
+        let uri =
+            format!("https://{}/keys/{}{version}/{action}?api-version={INTERFACE}", self.vault, self.key);
         let uri: Uri =
             uri.parse().map_err(|_| KeyServiceFault::Address("it is no URL of a vault".to_owned()))?;
         let token = Zeroizing::new(format!("Bearer {}", self.credentials.token()?.as_str()));
