@@ -49,14 +49,24 @@ impl fmt::Display for Number {
 fn as_go_writes(float: f64) -> String {
     let size = float.abs();
     if size != 0.0 && !(1e-6..1e21).contains(&size) {
-        let text = format!("{float:e}");
+        let shortest = format!("{float:e}");
+        let digits = shortest.split('e').next().and_then(|digits| digits.split_once('.'));
+        let text =
+            even(float, shortest.clone(), digits.map(|(_, fraction)| format!("{float:.*e}", fraction.len())));
         match text.split_once('e') {
             Some((digits, exponent)) if !exponent.starts_with('-') => format!("{digits}e+{exponent}"),
             _ => text,
         }
     } else {
-        float.to_string()
+        let shortest = float.to_string();
+        let fraction = shortest.split_once('.').map(|(_, fraction)| fraction.len());
+        even(float, shortest, fraction.map(|length| format!("{float:.length$}")))
     }
+}
+
+/// Where a float is just between two texts of the shortest length, Go takes the even one and Rust the larger.
+fn even(float: f64, shortest: String, rounded: Option<String>) -> String {
+    rounded.filter(|rounded| rounded.parse() == Ok(float)).unwrap_or(shortest)
 }
 
 /// Whether what Go would write says the same integer, digit for digit.
@@ -92,6 +102,7 @@ mod tests {
             ("999999999999999900000.0", "999999999999999900000"),
             ("1e-400", "0"),
             ("123.4560", "123.456"),
+            ("-1654738681127916.25", "-1654738681127916.2"),
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
