@@ -6,6 +6,7 @@
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
 use std::ffi::OsString;
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -167,6 +168,8 @@ fn keep(folder: &Path, port: u16, settings: &[&str]) -> Child {
         command.args(["-c", setting]);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // What ends the tests all at once, as Ctrl-C does, must leave it to clean up.
+    command.process_group(0);
     command.spawn().expect("a shell")
 }
 
