@@ -107,6 +107,10 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
         match error {
+            StoreError::Unsupported { path, .. } if is_remote(&path) => {
+                Self::configuration(message).hint("look at the backend's URL and its parameters")
+            }
+            StoreError::Io { path, source, .. } if is_remote(&path) => Self::remote(message, source.kind()),
             StoreError::NotFound { .. } => Self::new(ExitCode::StackNotFound, message).hint(
                 "list what is there with `drystone stack ls --all`, or make it with `drystone stack init`",
             ),
@@ -135,6 +139,11 @@ impl From<StoreError> for Failure {
     }
 }
 
+/// Whether something stands on a server rather than on a disk.
+fn is_remote(path: &std::path::Path) -> bool {
+    path.to_string_lossy().contains("://")
+}
+
 impl Failure {
     fn held(message: String, lease: &drystone_stores::LeaseInfo) -> Self {
         // The SDKs look for these words of the stock CLI.
@@ -145,6 +154,19 @@ impl Failure {
             (false, false) => failure.hint(
                 "wait for it with `--wait`, follow it with `drystone stack watch`, or end it with `drystone cancel`",
             ),
+        }
+    }
+
+    /// A server did not do what it was asked.
+    fn remote(message: String, kind: std::io::ErrorKind) -> Self {
+        use std::io::ErrorKind;
+        let failure = Self::new(ExitCode::Unavailable, message);
+        match kind {
+            ErrorKind::PermissionDenied => {
+                failure.hint("the server does not let you: check the credentials, and what they allow")
+            }
+            ErrorKind::NotFound => failure.hint("there is no such place: look at the backend's URL"),
+            _ => failure.hint("see that the server can be reached, and run the command again"),
         }
     }
 

@@ -70,7 +70,8 @@ fn a_login_that_the_environment_overrules_says_so() {
 fn a_backend_that_cannot_be_used_does_not_become_the_current_one() {
     let sandbox = Sandbox::new();
     for (url, code, words) in [
-        ("s3://bucket", 2, "`s3://` backends are not part of this version yet"),
+        ("s3://bucket?colour=red", 2, "colour"),
+        ("ftp://bucket", 2, "`ftp://` backends are not part of this version"),
         ("https://api.pulumi.com", 2, "`https://` backends are not part"),
         ("nonsense", 2, "nonsense"),
         ("file:///nowhere/at/all", 2, "there is no folder `/nowhere/at/all`"),
@@ -80,6 +81,15 @@ fn a_backend_that_cannot_be_used_does_not_become_the_current_one() {
         assert!(ended.stderr.contains(words), "{ended:#?}");
     }
     assert_eq!(without_backend(&sandbox, &["whoami"]).code, 3);
+}
+
+#[test]
+fn s17_a_database_that_cannot_be_reached_is_told_without_its_password() {
+    let sandbox = Sandbox::new();
+    let ended = without_backend(&sandbox, &["login", "postgres://bo:hush@127.0.0.1:1/db?sslmode=disable"]);
+    assert_eq!(ended.code, 12, "{ended:#?}");
+    assert!(ended.stderr.contains("hint: see that the server can be reached"), "{ended:#?}");
+    assert!(!ended.stderr.contains("hush"), "{ended:#?}");
 }
 
 #[test]
