@@ -1,10 +1,12 @@
 //! Which store a backend's URL stands for.
 
 use crate::report::{ExitCode, Failure, Outcome};
+use crate::trees;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
-use drystone_stores::{StackId, Store};
+use drystone_stores::unobin::UnobinStore;
+use drystone_stores::{NameError, StackId, Store};
 use drystone_workspace::Environment;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
@@ -24,9 +26,14 @@ pub(crate) struct Backend {
 /// What a backend keeps its stacks on.
 #[derive(Debug, Clone)]
 enum Medium {
-    Folder { folder: PathBuf, store: LocalStore },
+    Folder {
+        folder: PathBuf,
+        store: LocalStore,
+    },
     Bucket(BucketStore),
     Database(PostgresStore),
+    /// Another system's stacks, in its own form.
+    Trees(UnobinStore),
 }
 
 /// A stack and the backend that it is in.
@@ -71,6 +78,10 @@ impl Backend {
                 let options = PostgresOptions { diy, ..PostgresOptions::default() };
                 Medium::Database(PostgresStore::open(url, options).await?)
             }
+            scheme if scheme.starts_with(trees::SCHEME) => {
+                let variables = environment.clone();
+                Medium::Trees(trees::open(url, move |name| variables.variable(name)).await?)
+            }
             _ => return Err(unknown(url)),
         };
         Ok(Self { url: url.to_owned(), medium })
@@ -90,7 +101,7 @@ impl Backend {
                     "use another server, or `--trust-server` if only one writer at a time can ever come here",
                 )
             })?,
-            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => {}
+            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) | Medium::Trees(_) => {}
         }
         self.store().stacks(None).await?;
         Ok(())
@@ -102,6 +113,7 @@ impl Backend {
             Medium::Folder { store, .. } => store,
             Medium::Bucket(store) => store,
             Medium::Database(store) => store,
+            Medium::Trees(store) => store,
         }
     }
 
@@ -109,7 +121,7 @@ impl Backend {
     pub(crate) fn folder_store(&self) -> Option<&LocalStore> {
         match &self.medium {
             Medium::Folder { store, .. } => Some(store),
-            Medium::Bucket(_) | Medium::Database(_) => None,
+            Medium::Bucket(_) | Medium::Database(_) | Medium::Trees(_) => None,
         }
     }
 
@@ -119,12 +131,17 @@ impl Backend {
             Medium::Folder { store, .. } => store.has_projects(),
             Medium::Bucket(store) => store.has_projects(),
             Medium::Database(store) => store.has_projects(),
+            Medium::Trees(_) => true,
         }
     }
 
     /// Reads a stack's name in any of its forms.
     pub(crate) fn stack_id(&self, text: &str, project: Option<&str>) -> Outcome<StackId> {
-        let read = if self.has_projects() { StackId::parse(text, project) } else { StackId::legacy(text) };
+        let read = match &self.medium {
+            Medium::Trees(_) => of_another_system(text, project),
+            _ if self.has_projects() => StackId::parse(text, project),
+            _ => StackId::legacy(text),
+        };
         Ok(read.map_err(drystone_stores::Error::from)?)
     }
 
@@ -135,6 +152,17 @@ impl Backend {
         } else {
             stack.qualified()
         }
+    }
+}
+
+/// Reads `factory/stack`, with the organisation that is the same everywhere before it or not.
+fn of_another_system(text: &str, project: Option<&str>) -> Result<StackId, NameError> {
+    match text.strip_prefix("organization/").unwrap_or(text).split_once('/') {
+        Some((project, name)) => StackId::of_another_system(project, name),
+        None => match project {
+            Some(project) => StackId::of_another_system(project, text),
+            None => Err(NameError::NoProject(text.to_owned())),
+        },
     }
 }
 
