@@ -1,14 +1,20 @@
 //! Which store a backend's URL stands for.
 
+use crate::app::parse_duration;
 use crate::report::{ExitCode, Failure, Outcome};
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
-use drystone_stores::{StackId, Store};
+use drystone_stores::{StackId, Store, Upgrade};
 use drystone_workspace::Environment;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use url::Url;
+
+/// The variable that says after how long a silent holder counts as dead, in buckets and databases.
+const LEASE_TTL: &str = "DRYSTONE_LEASE_TTL";
+const SHORTEST_TTL: Duration = Duration::from_secs(2);
 
 /// The scheme of directories.
 pub(crate) const FILE: &str = "file://";
@@ -63,12 +69,14 @@ impl Backend {
                 let named = Url::parse(url)
                     .map_err(|error| Failure::configuration(format!("{}: {error}", masked(url))))?;
                 let variables = environment.clone();
-                let options = BucketOptions { diy, ..BucketOptions::default() };
+                let mut options = BucketOptions { diy, ..BucketOptions::default() };
+                options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 let lookup = move |name: &str| variables.variable(name);
                 Medium::Bucket(object::open_url(&named, options, lookup).await?)
             }
             "postgres" | "postgresql" => {
-                let options = PostgresOptions { diy, ..PostgresOptions::default() };
+                let mut options = PostgresOptions { diy, ..PostgresOptions::default() };
+                options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 Medium::Database(PostgresStore::open(url, options).await?)
             }
             _ => return Err(unknown(url)),
@@ -105,11 +113,12 @@ impl Backend {
         }
     }
 
-    /// The store of a folder, for what only folders need.
-    pub(crate) fn folder_store(&self) -> Option<&LocalStore> {
+    /// The store, where its stacks may stand without projects.
+    pub(crate) fn upgrade(&self) -> &dyn Upgrade {
         match &self.medium {
-            Medium::Folder { store, .. } => Some(store),
-            Medium::Bucket(_) | Medium::Database(_) => None,
+            Medium::Folder { store, .. } => store,
+            Medium::Bucket(store) => store,
+            Medium::Database(store) => store,
         }
     }
 
@@ -195,6 +204,19 @@ fn diy_options(environment: &Environment) -> Outcome<LocalOptions> {
         options.checkpoint_interval = None;
     }
     Ok(options)
+}
+
+/// For how long after its last sign of life a holder counts as alive, where a variable says so. Servers tell the time in
+/// whole seconds, and a holder must have the time to renew: what is shorter would make others take over from the living.
+fn lease_ttl(environment: &Environment) -> Outcome<Option<Duration>> {
+    let Some(text) = environment.filled_variable(LEASE_TTL) else { return Ok(None) };
+    let ttl =
+        parse_duration(&text).map_err(|error| Failure::configuration(format!("{LEASE_TTL}: {error}")))?;
+    if ttl < SHORTEST_TTL {
+        return Err(Failure::configuration(format!("{LEASE_TTL}: {text} is too short to be renewed in"))
+            .hint("give it 2s or more, or leave it out for 60s"));
+    }
+    Ok(Some(ttl))
 }
 
 /// Whether a variable says yes, in the words that the stock CLI takes for it.
