@@ -50,6 +50,11 @@ impl Context {
         &self.keyring
     }
 
+    /// Keys for what may be left closed: nobody is asked for a passphrase that no variable has.
+    pub(crate) fn keyring_that_asks_nobody(&self) -> Keyring {
+        Keyring::new(Passphrases::new(|name: &str| std::env::var_os(name)))
+    }
+
     /// The project that the command runs in, if any.
     pub(crate) fn project(&self) -> Outcome<Option<Project>> {
         match Project::discover(&self.environment) {

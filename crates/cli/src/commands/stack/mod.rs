@@ -20,6 +20,7 @@ mod restore_revision;
 mod revision_name;
 mod revisions;
 mod rollback;
+mod sealing;
 mod select;
 pub(super) mod selection;
 mod show;
