@@ -1,16 +1,23 @@
 //! Which store a backend's URL stands for.
 
+use crate::app::parse_duration;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::trees;
+use drystone_dialects::projection;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
 use drystone_stores::unobin::UnobinStore;
-use drystone_stores::{NameError, StackId, Store};
+use drystone_stores::{NameError, StackId, Store, Upgrade};
 use drystone_workspace::Environment;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use url::Url;
+
+/// The variable that says after how long a silent holder counts as dead, in buckets and databases.
+const LEASE_TTL: &str = "DRYSTONE_LEASE_TTL";
+const SHORTEST_TTL: Duration = Duration::from_secs(2);
 
 /// The scheme of directories.
 pub(crate) const FILE: &str = "file://";
@@ -70,12 +77,14 @@ impl Backend {
                 let named = Url::parse(url)
                     .map_err(|error| Failure::configuration(format!("{}: {error}", masked(url))))?;
                 let variables = environment.clone();
-                let options = BucketOptions { diy, ..BucketOptions::default() };
+                let mut options = BucketOptions { diy, ..BucketOptions::default() };
+                options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 let lookup = move |name: &str| variables.variable(name);
                 Medium::Bucket(object::open_url(&named, options, lookup).await?)
             }
             "postgres" | "postgresql" => {
-                let options = PostgresOptions { diy, ..PostgresOptions::default() };
+                let mut options = PostgresOptions { diy, ..PostgresOptions::default() };
+                options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 Medium::Database(PostgresStore::open(url, options).await?)
             }
             scheme if scheme.starts_with(trees::SCHEME) => {
@@ -117,11 +126,21 @@ impl Backend {
         }
     }
 
-    /// The store of a folder, for what only folders need.
-    pub(crate) fn folder_store(&self) -> Option<&LocalStore> {
+    /// The store, where its stacks may stand without projects.
+    pub(crate) fn upgrade(&self) -> Option<&dyn Upgrade> {
         match &self.medium {
             Medium::Folder { store, .. } => Some(store),
-            Medium::Bucket(_) | Medium::Database(_) | Medium::Trees(_) => None,
+            Medium::Bucket(store) => Some(store),
+            Medium::Database(store) => Some(store),
+            Medium::Trees(_) => None,
+        }
+    }
+
+    /// The package of what no provider serves, where the stacks are another system's.
+    pub(crate) fn unserved(&self) -> Option<&'static str> {
+        match &self.medium {
+            Medium::Trees(_) => Some(projection::unobin::PACKAGE),
+            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => None,
         }
     }
 
@@ -223,6 +242,19 @@ fn diy_options(environment: &Environment) -> Outcome<LocalOptions> {
         options.checkpoint_interval = None;
     }
     Ok(options)
+}
+
+/// For how long after its last sign of life a holder counts as alive, where a variable says so. Servers tell the time in
+/// whole seconds, and a holder must have the time to renew: what is shorter would make others take over from the living.
+fn lease_ttl(environment: &Environment) -> Outcome<Option<Duration>> {
+    let Some(text) = environment.filled_variable(LEASE_TTL) else { return Ok(None) };
+    let ttl =
+        parse_duration(&text).map_err(|error| Failure::configuration(format!("{LEASE_TTL}: {error}")))?;
+    if ttl < SHORTEST_TTL {
+        return Err(Failure::configuration(format!("{LEASE_TTL}: {text} is too short to be renewed in"))
+            .hint("give it 2s or more, or leave it out for 60s"));
+    }
+    Ok(Some(ttl))
 }
 
 /// Whether a variable says yes, in the words that the stock CLI takes for it.

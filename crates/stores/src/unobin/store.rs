@@ -97,8 +97,12 @@ impl Reads for UnobinStore {
             let tree = self.tree(&stack)?;
             let Ok(listed) = Listed::of(&stack, &tree).await else { continue };
             let last_update = listed.current.as_deref().and_then(moment);
-            // The snapshot is sealed; how much is in it is not told without opening it.
-            summaries.push(StackSummary { stack, last_update, resources: None, trashed: None });
+            let record = match &listed.current {
+                Some(current) => tree.get(current).await.ok(),
+                None => Some(Record::default()),
+            };
+            let resources = record.map(|record| record.entries.map_or(0, |entries| entries.len() as u64));
+            summaries.push(StackSummary { stack, last_update, resources, trashed: None });
         }
         Ok(summaries)
     }
