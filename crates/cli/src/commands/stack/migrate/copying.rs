@@ -44,7 +44,10 @@ impl Migration<'_> {
         if let (Some(settings), Some(sealing)) = (&mut settings, &sealing) {
             settings.seal(sealing)?;
         }
-        let left_out = self.served(current.snapshot.clone()).1;
+        let (served, left_out) = self.served(current.snapshot.clone());
+        if sealing.is_none() {
+            self.refuse_open(&served)?;
+        }
         let mut migrated = self.copy_revisions(current, there, sealing.as_ref(), extent).await?;
         migrated.left_out = left_out;
         if extent == Extent::Everything {
@@ -158,12 +161,8 @@ impl Migration<'_> {
         sealing: Option<(&Sealing<'_>, Age)>,
     ) -> Outcome<i64> {
         let source = self.served(self.renamed(recorded.snapshot)?).0;
-        if sealing.is_none() && snapshot_secrets::holds_open(&source) {
-            return Err(Failure::new(
-                ExitCode::Configuration,
-                format!("{} holds secrets that are not sealed by themselves", self.from),
-            )
-            .hint("run the command in the folder of the target's project, with `--secrets-provider`"));
+        if sealing.is_none() {
+            self.refuse_open(&source)?;
         }
         let snapshot = match sealing {
             Some((sealing, age)) => sealing.sealed(&source, age, info.number)?,
@@ -209,6 +208,16 @@ impl Migration<'_> {
 
     async fn commit(&self, commit: Commit) -> Outcome<Option<u64>> {
         Ok(self.target.commit(commit).await?.revision)
+    }
+
+    /// Refuses what would stand in the target in clear (S17).
+    fn refuse_open(&self, snapshot: &Snapshot) -> Outcome {
+        if !snapshot_secrets::holds_open(snapshot) {
+            return Ok(());
+        }
+        let message = format!("{} holds secrets that would stand in clear in the copy", self.from);
+        Err(Failure::configuration(message)
+            .hint("run the command in the folder of the target's project, with `--secrets-provider default`"))
     }
 
     /// A snapshot without what no provider serves, and that.
