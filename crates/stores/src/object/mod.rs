@@ -27,6 +27,7 @@ mod segments;
 
 pub use crate::diy::DiyOptions;
 pub use crate::diy::layout::Compression;
+pub(crate) use clouds::open_for_others;
 pub use clouds::{AccountOptions, ObjectVersion, Presence, S3Account, SCHEMES, open_url, open_url_on};
 pub use faults::{Fault, Refusal, refusal};
 

@@ -8,10 +8,12 @@ use drystone_dialects::unobin::{Envelope, Ref, Snapshot};
 use drystone_secrets::envelope::{self, Encrypter, Encrypters, Form};
 use drystone_stores::SystemHost;
 use drystone_stores::disk::OsDisk;
-use drystone_stores::unobin::{Error as TreeError, HeldLock, Holder, Tree};
+use drystone_stores::object::{self, BucketOptions};
+use drystone_stores::unobin::{Error as TreeError, HeldLock, Holder, Root, Tree};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use url::Url;
 
 #[derive(Debug, Args)]
 pub(super) struct UnobinArgs {
@@ -34,13 +36,13 @@ enum UnobinCommand {
         file: PathBuf,
         /// What the envelope says of its encrypter, as JSON, or `null`
         reference: String,
-        /// `noop` or `env-key:VARIABLE`
+        /// `noop`, `env-key:VARIABLE`, `kms:KEY`, `gcp-kms:KEY`, or a reference as JSON
         encrypter: String,
     },
     /// Open an envelope
     Open {
         file: PathBuf,
-        /// `noop` or `env-key:VARIABLE`
+        /// `noop`, `env-key:VARIABLE`, `kms:KEY`, `gcp-kms:KEY`, or a reference as JSON
         encrypter: String,
     },
     /// Use the tree of a stack
@@ -49,10 +51,11 @@ enum UnobinCommand {
 
 #[derive(Debug, Args)]
 struct StoreArgs {
-    root: PathBuf,
+    /// A folder, or the URL of a bucket
+    root: String,
     factory: String,
     stack: String,
-    /// `noop` or `env-key:VARIABLE`
+    /// `noop`, `env-key:VARIABLE`, `kms:KEY`, `gcp-kms:KEY`, or a reference as JSON
     encrypter: String,
     #[command(subcommand)]
     verb: Verb,
@@ -82,7 +85,7 @@ enum Verb {
     ForceUnlock,
 }
 
-pub(super) fn run(args: &UnobinArgs) -> Outcome {
+pub(super) async fn run(args: &UnobinArgs) -> Outcome {
     match &args.command {
         // Members that unobin does not know would stay in a store; here its own bytes are wanted.
         UnobinCommand::Encode { file } => print(&decoded(file)?.without_unknown()),
@@ -107,39 +110,42 @@ pub(super) fn run(args: &UnobinArgs) -> Outcome {
             bytes(opened.body.as_bytes());
             Ok(())
         }
-        UnobinCommand::Store(args) => store(args),
+        UnobinCommand::Store(args) => store(args).await,
     }
 }
 
-fn store(args: &StoreArgs) -> Outcome {
-    let disk = Arc::new(OsDisk::private(&args.root));
-    let tree = Tree::new(disk, Arc::new(SystemHost), &args.factory, &args.stack, named(&args.encrypter)?);
-    let tree = tree.map_err(refused)?;
+async fn store(args: &StoreArgs) -> Outcome {
+    let encrypter = named(&args.encrypter)?;
+    let tree = root(&args.root).await?.tree(&args.factory, &args.stack, encrypter).map_err(refused)?;
     match &args.verb {
-        Verb::Current => print(&tree.current().map_err(refused)?),
+        Verb::Current => print(&tree.current().await.map_err(refused)?),
         Verb::CurrentRev => {
-            terminal::line(tree.current_revision().map_err(refused)?);
+            terminal::line(tree.current_revision().await.map_err(refused)?);
             Ok(())
         }
         Verb::List => {
-            tree.list().map_err(refused)?.iter().for_each(terminal::line);
+            tree.list().await.map_err(refused)?.iter().for_each(terminal::line);
             Ok(())
         }
-        Verb::Get { revision } => print(&tree.get(revision).map_err(refused)?),
+        Verb::Get { revision } => print(&tree.get(revision).await.map_err(refused)?),
         Verb::Write { file } => {
-            terminal::line(tree.write(&decoded(file)?).map_err(refused)?);
+            terminal::line(tree.write(&decoded(file)?).await.map_err(refused)?);
             Ok(())
         }
-        Verb::SetCurrent { revision } => tree.set_current(revision).map_err(refused),
-        Verb::Delete { revision } => tree.delete(revision).map_err(refused),
+        Verb::SetCurrent { revision } => tree.set_current(revision).await.map_err(refused),
+        Verb::Delete { revision } => tree.delete(revision).await.map_err(refused),
         Verb::LockHold { seconds } => {
-            let held = lock(&tree, None)?;
-            std::thread::sleep(duration(*seconds)?);
-            held.unlock().map_err(refused)
+            let seconds = duration(*seconds)?;
+            let held = lock(&tree, None).await?;
+            tokio::time::sleep(seconds).await;
+            held.unlock().await.map_err(refused)
         }
-        Verb::LockTry { seconds } => lock(&tree, Some(duration(*seconds)?))?.unlock().map_err(refused),
+        Verb::LockTry { seconds } => {
+            let held = lock(&tree, Some(duration(*seconds)?)).await?;
+            held.unlock().await.map_err(refused)
+        }
         Verb::ForceUnlock => {
-            if let Some(holder) = tree.force_unlock().map_err(refused)? {
+            if let Some(holder) = tree.force_unlock().await.map_err(refused)? {
                 terminal::note(format!("The lock of {holder} is broken."));
             }
             Ok(())
@@ -147,10 +153,22 @@ fn store(args: &StoreArgs) -> Outcome {
     }
 }
 
+/// A folder, or the bucket that a URL names.
+async fn root(root: &str) -> Outcome<Root> {
+    let host = Arc::new(SystemHost);
+    let is_bucket = root.split_once("://").is_some_and(|(scheme, _)| object::SCHEMES.contains(&scheme));
+    if !is_bucket {
+        return Ok(Root::folder(Arc::new(OsDisk::private(root)), host));
+    }
+    let url = Url::parse(root).map_err(|error| Failure::general(format!("{root}: {error}")))?;
+    let variables = |name: &str| std::env::var(name).ok();
+    Root::open_url(&url, host, &BucketOptions::default(), variables).await.map_err(refused)
+}
+
 /// Takes the lock and says so, so that a script knows when to go on.
-fn lock(tree: &Tree, at_most: Option<Duration>) -> Outcome<HeldLock> {
+async fn lock(tree: &Tree, at_most: Option<Duration>) -> Outcome<HeldLock> {
     let waiting = |holder: &Holder| terminal::note(format!("Waiting for the lock of {holder}."));
-    let held = tree.lock(at_most, waiting).map_err(refused)?;
+    let held = tree.lock(at_most, waiting).await.map_err(refused)?;
     terminal::line("locked");
     Ok(held)
 }
@@ -180,11 +198,13 @@ fn said(reference: &str) -> Outcome<Option<Ref>> {
     Ref::decode(reference.as_bytes()).map_err(Failure::general)
 }
 
-/// The encrypter of `noop` or `env-key:VARIABLE`. There is none that is taken when none is said.
+/// The encrypter that is said. There is none that is taken when none is said.
 fn named(encrypter: &str) -> Outcome<Arc<dyn Encrypter>> {
     let reference = match encrypter.split_once(':') {
+        _ if encrypter.starts_with('{') => said(encrypter)?.unwrap_or_default(),
         None => Ref::built_in(encrypter, []),
-        Some((name, variable)) => Ref::built_in(name, [("env-var", variable.to_owned())]),
+        Some(("env-key", variable)) => Ref::built_in("env-key", [("env-var", variable.to_owned())]),
+        Some((name, key)) => Ref::built_in(name, [("key-id", key.to_owned())]),
     };
     Encrypters::new(Box::new(|name: &str| std::env::var_os(name)))
         .resolve(&reference)
