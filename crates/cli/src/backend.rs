@@ -2,8 +2,9 @@
 
 use crate::app::parse_duration;
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::trees;
+use crate::{cdkd_buckets, trees};
 use drystone_dialects::projection;
+use drystone_stores::cdkd::CdkdStacks;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
@@ -41,6 +42,7 @@ enum Medium {
     Database(PostgresStore),
     /// Another system's stacks, in its own form.
     Trees(UnobinStore),
+    Cdkd(CdkdStacks),
 }
 
 /// A stack and the backend that it is in.
@@ -87,6 +89,10 @@ impl Backend {
                 options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 Medium::Database(PostgresStore::open(url, options).await?)
             }
+            cdkd_buckets::SCHEME => {
+                let variables = environment.clone();
+                Medium::Cdkd(cdkd_buckets::open(url, move |name| variables.variable(name)).await?)
+            }
             scheme if scheme.starts_with(trees::SCHEME) => {
                 let variables = environment.clone();
                 Medium::Trees(trees::open(url, move |name| variables.variable(name)).await?)
@@ -110,7 +116,11 @@ impl Backend {
                     "use another server, or `--trust-server` if only one writer at a time can ever come here",
                 )
             })?,
-            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) | Medium::Trees(_) => {}
+            Medium::Folder { .. }
+            | Medium::Bucket(_)
+            | Medium::Database(_)
+            | Medium::Trees(_)
+            | Medium::Cdkd(_) => {}
         }
         self.store().stacks(None).await?;
         Ok(())
@@ -123,6 +133,7 @@ impl Backend {
             Medium::Bucket(store) => store,
             Medium::Database(store) => store,
             Medium::Trees(store) => store,
+            Medium::Cdkd(store) => store,
         }
     }
 
@@ -132,7 +143,7 @@ impl Backend {
             Medium::Folder { store, .. } => Some(store),
             Medium::Bucket(store) => Some(store),
             Medium::Database(store) => Some(store),
-            Medium::Trees(_) => None,
+            Medium::Trees(_) | Medium::Cdkd(_) => None,
         }
     }
 
@@ -140,6 +151,7 @@ impl Backend {
     pub(crate) fn unserved(&self) -> Option<&'static str> {
         match &self.medium {
             Medium::Trees(_) => Some(projection::unobin::PACKAGE),
+            Medium::Cdkd(_) => Some(projection::cdkd::PACKAGE),
             Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => None,
         }
     }
@@ -150,14 +162,14 @@ impl Backend {
             Medium::Folder { store, .. } => store.has_projects(),
             Medium::Bucket(store) => store.has_projects(),
             Medium::Database(store) => store.has_projects(),
-            Medium::Trees(_) => true,
+            Medium::Trees(_) | Medium::Cdkd(_) => true,
         }
     }
 
     /// Reads a stack's name in any of its forms.
     pub(crate) fn stack_id(&self, text: &str, project: Option<&str>) -> Outcome<StackId> {
         let read = match &self.medium {
-            Medium::Trees(_) => of_another_system(text, project),
+            Medium::Trees(_) | Medium::Cdkd(_) => of_another_system(text, project),
             _ if self.has_projects() => StackId::parse(text, project),
             _ => StackId::legacy(text),
         };
@@ -174,7 +186,7 @@ impl Backend {
     }
 }
 
-/// Reads `factory/stack`, with the organisation that is the same everywhere before it or not.
+/// Reads `factory/stack` or `stack/region`, with the organisation that is the same everywhere before it or not.
 fn of_another_system(text: &str, project: Option<&str>) -> Result<StackId, NameError> {
     match text.strip_prefix("organization/").unwrap_or(text).split_once('/') {
         Some((project, name)) => StackId::of_another_system(project, name),
@@ -196,7 +208,7 @@ pub(crate) fn masked(url: &str) -> String {
 fn unknown(url: &str) -> Failure {
     let scheme = url.split_once("://").map_or(url, |(scheme, _)| scheme);
     Failure::configuration(format!("`{scheme}://` backends are not part of this version: {}", masked(url)))
-        .hint("there are file://PATH, s3://BUCKET, gs://BUCKET, azblob://CONTAINER and postgres://HOST/DATABASE")
+        .hint("there are file://PATH, s3://BUCKET, gs://BUCKET, azblob://CONTAINER and postgres://HOST/DATABASE; for stacks of other systems, cdkd+s3://BUCKET and unobin+file://PATH")
 }
 
 /// The folder of a `file://` URL; `~` is the home folder, relative ones start where the command runs.

@@ -127,7 +127,7 @@ pub async fn copy_bucket(account: &S3Account, from: &BucketListing, to: &str) ->
 
 /// Deletes a bucket with everything that is and was in it.
 pub async fn delete_bucket(account: &S3Account, bucket: &str) -> Result<()> {
-    let versions = account.versions(bucket).await?;
+    let versions = account.versions(bucket, "").await?;
     account.delete_versions(bucket, &versions).await?;
     account.delete_bucket(bucket).await
 }

@@ -8,6 +8,7 @@
 //! found, and a new one made safe, in `bucket`.
 
 mod bucket;
+mod contract;
 mod error;
 mod exports;
 mod held;
@@ -19,6 +20,7 @@ pub use bucket::{
     AccountBucket, BucketListing, Copied, bucket_name, copy_bucket, delete_bucket, find_bucket,
     legacy_bucket_name, open_bucket, protect_bucket,
 };
+pub use contract::CdkdStacks;
 pub use error::{Error, Result};
 pub use exports::Indexed;
 pub use held::HeldStack;

@@ -176,7 +176,7 @@ impl CdkdStore {
                 _ => {}
             }
         }
-        let regions = legacy.iter().map(|stack| self.legacy_region(stack));
+        let regions = legacy.clone().into_iter().map(|stack| async move { self.legacy_region(&stack).await });
         let regions: Vec<Option<Region>> = futures::stream::iter(regions).buffered(AT_ONCE).collect().await;
         for (stack, region) in legacy.into_iter().zip(regions) {
             let moved = Listed { stack: stack.clone(), region: region.clone(), legacy: false };

@@ -171,8 +171,17 @@ impl Bucket {
 
     /// An object; `None` when there is none.
     pub(crate) async fn read(&self, path: &str) -> Result<Option<Object>> {
+        self.read_with(path, GetOptions::default()).await
+    }
+
+    /// What an object was; `None` when the bucket has not kept it.
+    pub(crate) async fn read_version(&self, path: &str, version: &str) -> Result<Option<Object>> {
+        self.read_with(path, GetOptions { version: Some(version.to_owned()), ..GetOptions::default() }).await
+    }
+
+    async fn read_with(&self, path: &str, options: GetOptions) -> Result<Option<Object>> {
         self.ask("reading", path, || async {
-            let answer = self.store.get_opts(&key(path), GetOptions::default()).await?;
+            let answer = self.store.get_opts(&key(path), options.clone()).await?;
             let found = found(&answer.meta);
             let content = answer.bytes().await?;
             Ok::<_, object_store::Error>(Object { content, version: found.version, modified: found.modified })

@@ -260,13 +260,14 @@ impl S3Account {
         self.set("copying to", to, Call::copy(from, key, owner.as_deref())).await
     }
 
-    /// Every content that the objects of a bucket have and had, and every deletion of one.
-    pub async fn versions(&self, bucket: &str) -> Result<Vec<ObjectVersion>> {
+    /// Every content that the objects of a bucket have and had whose keys begin with a text, and every deletion of one;
+    /// the newest first of each.
+    pub async fn versions(&self, bucket: &str, prefix: &str) -> Result<Vec<ObjectVersion>> {
         let region = self.home_of(bucket).await?;
         let mut all = Vec::new();
         let mut after = None;
         loop {
-            let call = Call::versions(after.as_ref());
+            let call = Call::versions(prefix, after.as_ref());
             let page = self.call("listing the versions of", bucket, &region, call).await?.unwrap_or_default();
             let (versions, next) = read_versions(&page).map_err(|error| Error::Unsupported {
                 path: PathBuf::from(format!("s3://{bucket}")),

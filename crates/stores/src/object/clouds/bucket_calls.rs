@@ -112,12 +112,19 @@ impl Call {
         Self { key, ..call }
     }
 
-    /// A page of the versions of all objects, after those that another page ended with.
-    pub(super) fn versions(after: Option<&ObjectVersion>) -> Self {
+    /// A page of the versions of all objects whose keys begin with a text, after those that another page ended with.
+    pub(super) fn versions(prefix: &str, after: Option<&Marker>) -> Self {
+        let encoded = |text| utf8_percent_encode(text, NAME).to_string();
+        // The names stand in the order in which they are signed.
         let mut query = String::new();
-        if let Some(ObjectVersion { key, version }) = after {
-            let encoded = |text| utf8_percent_encode(text, NAME).to_string();
-            let _ = write!(query, "key-marker={}&version-id-marker={}&", encoded(key), encoded(version));
+        if let Some(Marker { key, .. }) = after {
+            let _ = write!(query, "key-marker={}&", encoded(key));
+        }
+        if !prefix.is_empty() {
+            let _ = write!(query, "prefix={}&", encoded(prefix));
+        }
+        if let Some(Marker { version, .. }) = after {
+            let _ = write!(query, "version-id-marker={}&", encoded(version));
         }
         query.push_str("versions=");
         Self::new(http::Method::GET, query)
@@ -126,7 +133,7 @@ impl Call {
     /// Deletes versions for good, at most a thousand at a time.
     pub(super) fn delete(versions: &[ObjectVersion]) -> Self {
         let mut body = format!("<Delete xmlns=\"{NAMESPACE}\"><Quiet>true</Quiet>");
-        for ObjectVersion { key, version } in versions {
+        for ObjectVersion { key, version, .. } in versions {
             let (key, version) = (quick_xml::escape::escape(key), quick_xml::escape::escape(version));
             let _ = write!(body, "<Object><Key>{key}</Key><VersionId>{version}</VersionId></Object>");
         }
@@ -141,12 +148,23 @@ impl Call {
 }
 
 /// One content that an object has or had, or that it was deleted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ObjectVersion {
     /// The object.
     pub key: String,
     /// Which content of it.
     pub version: String,
+    /// When it was written, RFC 3339.
+    pub modified: String,
+    /// Whether it was deleted then, rather than written.
+    pub is_deletion: bool,
+}
+
+/// What a page of versions ended with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Marker {
+    key: String,
+    version: String,
 }
 
 /// The region that an answer names.
@@ -182,19 +200,18 @@ pub(super) fn read_account(answer: &str) -> Option<String> {
 }
 
 /// A page of versions, and what the next one begins after.
-pub(super) fn read_versions(
-    answer: &str,
-) -> Result<(Vec<ObjectVersion>, Option<ObjectVersion>), quick_xml::Error> {
+pub(super) fn read_versions(answer: &str) -> Result<(Vec<ObjectVersion>, Option<Marker>), quick_xml::Error> {
     let mut reader = quick_xml::Reader::from_str(answer);
-    let mut versions = Vec::new();
-    let mut next = ObjectVersion { key: String::new(), version: String::new() };
+    let mut versions: Vec<ObjectVersion> = Vec::new();
+    let mut next = Marker::default();
     let mut within: Vec<String> = Vec::new();
     loop {
         match reader.read_event()? {
             Event::Start(tag) => {
                 let name = String::from_utf8_lossy(tag.local_name().as_ref()).into_owned();
                 if matches!(name.as_str(), "Version" | "DeleteMarker") {
-                    versions.push(ObjectVersion { key: String::new(), version: String::new() });
+                    let is_deletion = name == "DeleteMarker";
+                    versions.push(ObjectVersion { is_deletion, ..ObjectVersion::default() });
                 }
                 within.push(name);
             }
@@ -207,6 +224,9 @@ pub(super) fn read_versions(
                     (["Version" | "DeleteMarker", "Key"], Some(version)) => version.key.push_str(&text),
                     (["Version" | "DeleteMarker", "VersionId"], Some(version)) => {
                         version.version.push_str(&text);
+                    }
+                    (["Version" | "DeleteMarker", "LastModified"], Some(version)) => {
+                        version.modified.push_str(&text);
                     }
                     (["NextKeyMarker"], _) => next.key.push_str(&text),
                     (["NextVersionIdMarker"], _) => next.version.push_str(&text),
@@ -259,11 +279,15 @@ mod tests {
             <Version><Key>a&amp;b</Key><VersionId>v1</VersionId><Owner><ID>x</ID></Owner></Version>\
             <DeleteMarker><Key>c</Key><VersionId>v2</VersionId></DeleteMarker>\
             <Version><Key>d</Key><VersionId>v3</VersionId></Version></ListVersionsResult>";
-        let of =
-            |key: &str, version: &str| ObjectVersion { key: key.to_owned(), version: version.to_owned() };
+        let of = |key: &str, version: &str, modified: &str, is_deletion| ObjectVersion {
+            key: key.to_owned(),
+            version: version.to_owned(),
+            modified: modified.to_owned(),
+            is_deletion,
+        };
         let (versions, next) = read_versions(page).unwrap();
-        assert_eq!(versions, [of("a&b", "v1"), of("c", "v2"), of("d", "v3")]);
-        assert_eq!(next, Some(of("a&b", "v3")));
+        assert_eq!(versions, [of("a&b", "v1", "", false), of("c", "v2", "", true), of("d", "v3", "", false)]);
+        assert_eq!(next, Some(Marker { key: "a&b".to_owned(), version: "v3".to_owned() }));
         assert_eq!(read_versions("<ListVersionsResult/>").unwrap(), (vec![], None));
     }
 
@@ -272,9 +296,15 @@ mod tests {
         let call = Call::copy("old", "cdkd/Parent~Child/us-east-1/a b+c.json", Some("123456789012"));
         assert_eq!(call.key, "cdkd/Parent~Child/us-east-1/a%20b%2Bc.json");
         assert_eq!(call.headers[0].1, "/old/cdkd/Parent~Child/us-east-1/a%20b%2Bc.json");
-        let after = ObjectVersion { key: "a/b".to_owned(), version: "v=1".to_owned() };
-        let query = Call::versions(Some(&after)).query;
+        let after = Marker { key: "a/b".to_owned(), version: "v=1".to_owned() };
+        let query = Call::versions("", Some(&after)).query;
         assert_eq!(query, "key-marker=a%2Fb&version-id-marker=v%3D1&versions=");
-        assert!(Call::delete(&[after]).body.contains("<Object><Key>a/b</Key>"));
+        assert_eq!(
+            Call::versions("a b", Some(&after)).query.find("prefix=a%20b&"),
+            Some("key-marker=a%2Fb&".len())
+        );
+        assert_eq!(Call::versions("a", None).query, "prefix=a&versions=");
+        let version = ObjectVersion { key: "a/b".to_owned(), ..ObjectVersion::default() };
+        assert!(Call::delete(&[version]).body.contains("<Object><Key>a/b</Key>"));
     }
 }
