@@ -16,6 +16,7 @@ mod long;
 mod phases;
 mod process;
 mod setup;
+mod suites;
 mod tally;
 mod test;
 

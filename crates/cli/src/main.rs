@@ -3,6 +3,7 @@
 mod app;
 mod backend;
 mod canonical_properties;
+mod cdkd_buckets;
 mod commands;
 mod context;
 mod display;
@@ -15,6 +16,7 @@ mod secrets_provider;
 mod snapshot_diff;
 mod snapshot_secrets;
 mod terminal;
+mod trees;
 mod words;
 
 use clap::{CommandFactory, Parser};

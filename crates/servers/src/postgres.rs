@@ -1,15 +1,16 @@
-//! A real PostgreSQL server, on loopback and on a socket. It ends with the process that started it, however that ends:
-//! a shell that reads from us stops the server and removes its files when we are gone.
+//! A real PostgreSQL server, on loopback and on a socket. It ends with the process that started it, however that ends: a
+//! shell that reads from us stops the server and removes its files when we are gone.
 
+use crate::clouds::peer;
+use crate::process::free_port;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often another port is tried when somebody was quicker.
-const PORTS: usize = 8;
-
-/// A PostgreSQL server.
+/// A server of one's own.
 #[derive(Debug)]
 pub struct Postgres {
     /// Where its programs stand.
@@ -31,23 +32,26 @@ rm -rf "$folder"
 "#;
 
 impl Postgres {
-    /// Makes and starts a server with settings of its own. Anybody on this machine is let in as `drystone`.
-    #[must_use]
+    /// The server that the tests of this process share.
+    pub fn shared() -> &'static Self {
+        static SERVER: OnceLock<Postgres> = OnceLock::new();
+        SERVER.get_or_init(|| Self::start(&[]))
+    }
+
+    /// Makes and starts a server with settings of its own.
     pub fn start(settings: &[&str]) -> Self {
-        let programs = std::env::var_os("DRYSTONE_PEER_POSTGRES");
-        Self::start_of(Path::new(&programs.expect("DRYSTONE_PEER_POSTGRES is not set")), settings)
+        Self::start_of(&peer("DRYSTONE_PEER_POSTGRES"), settings)
     }
 
     /// The same, of programs that stand there.
-    #[must_use]
     pub fn start_of(programs: &Path, settings: &[&str]) -> Self {
-        let folder = tempfile::Builder::new().prefix("drystone-postgres-").tempdir();
-        let folder = folder.expect("a folder for a server").keep();
+        let folder =
+            tempfile::Builder::new().prefix("drystone-postgres-").tempdir().expect("a folder").keep();
         let data = folder.join("data");
-        std::fs::create_dir(&data).expect("a folder for its data");
+        std::fs::create_dir(&data).expect("a folder");
         if is_root() {
-            let given = Command::new("chown").args(["-R", "nobody"]).arg(&folder).status();
-            assert!(given.expect("chown").success(), "the folder cannot be given to the server's user");
+            let given = Command::new("chown").args(["-R", "nobody"]).arg(&folder).status().expect("chown");
+            assert!(given.success(), "the folder cannot be given to the server's user");
         }
         let made = unprivileged(&programs.join("initdb"))
             .args(["--no-sync", "--auth=trust", "--username=drystone", "--encoding=UTF8", "--locale=C", "-D"])
@@ -59,8 +63,8 @@ impl Postgres {
     }
 
     fn run(programs: &Path, folder: &Path, settings: &[&str]) -> Self {
-        for _ in 0..PORTS {
-            let port = crate::process::free_port();
+        for _ in 0..8 {
+            let port = free_port();
             let keeper = keep(programs, folder, port, settings);
             let mut server = Self { programs: programs.to_owned(), folder: folder.to_owned(), port, keeper };
             if server.answers() {
@@ -88,22 +92,11 @@ impl Postgres {
         false
     }
 
-    /// Where it listens.
-    #[must_use]
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// The folder with the server's socket.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Kills the server without a word, as a machine that loses its power would.
     pub fn kill(&mut self) {
-        let pid = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("a running server");
-        let pid = pid.lines().next().unwrap_or_default().to_owned();
+        let pid =
+            std::fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("the server's number");
+        let pid = pid.lines().next().expect("the server's number").to_owned();
         let children = Command::new("pgrep").args(["-P", &pid]).output().expect("pgrep");
         let children = String::from_utf8_lossy(&children.stdout).into_owned();
         for process in std::iter::once(pid.as_str()).chain(children.split_whitespace()) {
@@ -119,9 +112,26 @@ impl Postgres {
         // Its keeper would remove the files.
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
-        std::fs::remove_file(self.folder.join("log")).expect("the server's log");
+        std::fs::remove_file(self.folder.join("log")).expect("the log");
         self.keeper = keep(&self.programs, &self.folder, self.port, settings);
         assert!(self.answers(), "{}", std::fs::read_to_string(self.folder.join("log")).unwrap_or_default());
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The folder with the server's socket.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The URL of a table of one's own in it.
+    pub fn url(&self) -> String {
+        static TABLES: AtomicU32 = AtomicU32::new(1);
+        let table = TABLES.fetch_add(1, Ordering::Relaxed);
+        format!("postgres://drystone@127.0.0.1:{}/postgres?sslmode=disable&table=state_{table}", self.port)
     }
 }
 

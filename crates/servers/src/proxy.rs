@@ -85,6 +85,8 @@ struct State {
 struct Plan {
     traffic: Traffic,
     asked: Vec<Asked>,
+    /// What the requests that came began with.
+    heads: Vec<String>,
     /// The request that gets into trouble, counted from the last plan, and what into.
     trouble: Option<(u64, Trouble)>,
     since: u64,
@@ -118,11 +120,24 @@ impl Proxy {
         plan.is_cut = false;
     }
 
+    /// Whether the trouble has come about by now.
+    #[must_use]
+    pub fn has_come_about(&self) -> bool {
+        let plan = self.state.plan();
+        plan.trouble.is_none_or(|(after, _)| plan.since > after)
+    }
+
     /// Lets everything through from now on. Says whether the trouble had come about.
     pub fn mend(&self) -> bool {
         let mut plan = self.state.plan();
         plan.is_cut = false;
         plan.trouble.take().is_none_or(|(after, _)| plan.since > after)
+    }
+
+    /// The heads of all requests that came, in their order.
+    #[must_use]
+    pub fn heads(&self) -> Vec<String> {
+        self.state.plan().heads.clone()
     }
 
     /// Makes every request take longer.
@@ -151,6 +166,7 @@ impl State {
     /// What is done to the next request, and how long it takes.
     fn decide(&self, request: &Message) -> (Trouble, Duration, Duration) {
         let mut plan = self.plan();
+        plan.heads.push(request.head.clone());
         let number = plan.since;
         plan.since += 1;
         let trouble = match plan.trouble {

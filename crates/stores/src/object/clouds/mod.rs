@@ -3,15 +3,25 @@
 //! `s3://`, `gs://` and `azblob://` with their parameters (`address`), credentials from wherever the clouds' own tools
 //! find them, and a connection that sends each request once (`connection`). Signatures and the ways to credentials are
 //! those of the clouds' own libraries.
+//!
+//! Whoever makes, finds and describes buckets of S3 rather than using one asks an account (`account`), with requests
+//! that it signs itself (`signed`) and the words of S3's own protocol (`bucket_calls`).
 
+mod account;
 mod address;
 mod aws;
 mod azure;
+mod bucket_calls;
 mod connection;
 mod gcs;
 mod s3;
+mod signed;
+
+pub use account::{AccountOptions, Presence, S3Account};
+pub use bucket_calls::ObjectVersion;
 
 use super::faults::{Fault, refusal};
+use super::requests::Bucket;
 use super::{BucketOptions, BucketStore};
 use crate::{Error, Host, Result, SystemHost};
 use address::Address;
@@ -43,12 +53,44 @@ pub async fn open_url_on(
     options: BucketOptions,
     variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Result<BucketStore> {
+    let with = |bucket, shown: String| {
+        let (host, options) = (Arc::clone(&host), options.clone());
+        async move { BucketStore::with(bucket, &shown, host, options).await }
+    };
+    in_its_region(url, &options, variables, with).await
+}
+
+/// Opens the bucket that a URL names for a layout of another tool. One that cannot be read is told now.
+pub(crate) async fn open_for_others(
+    url: &Url,
+    options: &BucketOptions,
+    variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Result<Bucket> {
+    let patience = options.patience;
+    in_its_region(url, options, variables, |bucket, shown| async move {
+        let bucket = Bucket::new(bucket, shown, patience);
+        // What is asked for does not matter: the answer tells the region.
+        bucket.read("current").await?;
+        Ok(bucket)
+    })
+    .await
+}
+
+/// Opens a bucket, and once more where the server says that it is in another region.
+async fn in_its_region<T, F>(
+    url: &Url,
+    options: &BucketOptions,
+    variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    open: impl Fn(Arc<dyn ObjectStore>, String) -> F,
+) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
     let environment = Environment::new(variables);
     let mut region = None;
     loop {
-        let (address, bucket) = open_bucket(url, &environment, &options, region.clone()).await?;
-        let opened = BucketStore::with(bucket, &address.shown, Arc::clone(&host), options.clone()).await;
-        match opened {
+        let (address, bucket) = open_bucket(url, &environment, options, region.clone()).await?;
+        match open(bucket, address.shown).await {
             Err(error) if region.is_none() && elsewhere(&error).is_some() => region = elsewhere(&error),
             opened => return opened,
         }
@@ -77,7 +119,7 @@ async fn open_bucket(
         }
     };
     let address = Address::parse(url, known)?;
-    let certificates = environment.certificates(&address)?;
+    let certificates = if url.scheme() == "s3" { environment.certificates()? } else { None };
     let connection = Connection::new(options.answer_timeout, certificates.as_deref())
         .map_err(|error| address.refused(format!("no connection can be made: {error}")))?;
     let bucket = match url.scheme() {
@@ -116,11 +158,9 @@ impl Environment {
         self.get("HOME").or_else(|| self.get("USERPROFILE")).map(PathBuf::from)
     }
 
-    /// Certificates that are trusted beside the system's: servers of one's own have them.
-    fn certificates(&self, address: &Address) -> Result<Option<Vec<u8>>> {
-        let Some(path) = self.get("AWS_CA_BUNDLE").filter(|_| address.shown.starts_with("s3:")) else {
-            return Ok(None);
-        };
+    /// Certificates that are trusted beside the system's: servers of one's own that speak S3 have them.
+    fn certificates(&self) -> Result<Option<Vec<u8>>> {
+        let Some(path) = self.get("AWS_CA_BUNDLE") else { return Ok(None) };
         std::fs::read(&path).map(Some).map_err(Error::io("reading the certificates in", path))
     }
 }
