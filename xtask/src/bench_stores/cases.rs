@@ -51,7 +51,9 @@ impl Workshop {
             let cost = site.run(step.arguments())?;
             let Spent { traffic, asked } = medium.since(&mark);
             let groups = asked.iter().filter(|asked| store.is_group(asked)).count() as u64;
-            table.cells.push(Cell { store, shape, size, step, engine, cost, traffic, groups });
+            let cell = Cell { store, shape, size, step, engine, cost, traffic, groups };
+            eprint!("{}", cell.row());
+            table.cells.push(cell);
         }
         Ok(())
     }

@@ -29,6 +29,30 @@ impl Cell {
     pub(super) fn others(&self) -> u64 {
         self.traffic.requests - self.groups
     }
+
+    /// Its line.
+    pub(super) fn row(&self) -> String {
+        // The stock CLI has no journal.
+        let of_journal = |count: u64| match self.engine {
+            Engine::Ours => count.to_string(),
+            _ => "-".to_owned(),
+        };
+        format!(
+            "{:<8} {:<6} {:>5}  {:<13} {:<6} {:>7.2} s {:>6.2} s {:>8} {:>7} {:>7} {:>8.1} KB {:>8.1} KB\n",
+            self.store.name(),
+            self.shape.name(),
+            self.size,
+            self.step.name(),
+            self.engine.name(),
+            self.cost.wall.as_secs_f64(),
+            self.cost.processor.as_secs_f64(),
+            self.traffic.requests,
+            of_journal(self.groups),
+            of_journal(self.others()),
+            self.traffic.sent as f64 / 1e3,
+            self.traffic.received as f64 / 1e3,
+        )
+    }
 }
 
 /// One resource changed.
@@ -118,27 +142,7 @@ impl Table {
             "received"
         );
         for cell in &self.cells {
-            // The stock CLI has no journal.
-            let of_journal = |count: u64| match cell.engine {
-                Engine::Ours => count.to_string(),
-                _ => "-".to_owned(),
-            };
-            let _ = writeln!(
-                text,
-                "{:<8} {:<6} {:>5}  {:<13} {:<6} {:>7.2} s {:>6.2} s {:>8} {:>7} {:>7} {:>8.1} KB {:>8.1} KB",
-                cell.store.name(),
-                cell.shape.name(),
-                cell.size,
-                cell.step.name(),
-                cell.engine.name(),
-                cell.cost.wall.as_secs_f64(),
-                cell.cost.processor.as_secs_f64(),
-                cell.traffic.requests,
-                of_journal(cell.groups),
-                of_journal(cell.others()),
-                cell.traffic.sent as f64 / 1e3,
-                cell.traffic.received as f64 / 1e3,
-            );
+            text.push_str(&cell.row());
         }
         let _ = writeln!(
             text,
