@@ -2,10 +2,13 @@
 
 use crate::app::parse_duration;
 use crate::report::{ExitCode, Failure, Outcome};
+use crate::trees;
+use drystone_dialects::projection;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
-use drystone_stores::{StackId, Store, Upgrade};
+use drystone_stores::unobin::UnobinStore;
+use drystone_stores::{NameError, StackId, Store, Upgrade};
 use drystone_workspace::Environment;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
@@ -30,9 +33,14 @@ pub(crate) struct Backend {
 /// What a backend keeps its stacks on.
 #[derive(Debug, Clone)]
 enum Medium {
-    Folder { folder: PathBuf, store: LocalStore },
+    Folder {
+        folder: PathBuf,
+        store: LocalStore,
+    },
     Bucket(BucketStore),
     Database(PostgresStore),
+    /// Another system's stacks, in its own form.
+    Trees(UnobinStore),
 }
 
 /// A stack and the backend that it is in.
@@ -79,6 +87,10 @@ impl Backend {
                 options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 Medium::Database(PostgresStore::open(url, options).await?)
             }
+            scheme if scheme.starts_with(trees::SCHEME) => {
+                let variables = environment.clone();
+                Medium::Trees(trees::open(url, move |name| variables.variable(name)).await?)
+            }
             _ => return Err(unknown(url)),
         };
         Ok(Self { url: url.to_owned(), medium })
@@ -98,7 +110,7 @@ impl Backend {
                     "use another server, or `--trust-server` if only one writer at a time can ever come here",
                 )
             })?,
-            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => {}
+            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) | Medium::Trees(_) => {}
         }
         self.store().stacks(None).await?;
         Ok(())
@@ -110,15 +122,25 @@ impl Backend {
             Medium::Folder { store, .. } => store,
             Medium::Bucket(store) => store,
             Medium::Database(store) => store,
+            Medium::Trees(store) => store,
         }
     }
 
     /// The store, where its stacks may stand without projects.
-    pub(crate) fn upgrade(&self) -> &dyn Upgrade {
+    pub(crate) fn upgrade(&self) -> Option<&dyn Upgrade> {
         match &self.medium {
-            Medium::Folder { store, .. } => store,
-            Medium::Bucket(store) => store,
-            Medium::Database(store) => store,
+            Medium::Folder { store, .. } => Some(store),
+            Medium::Bucket(store) => Some(store),
+            Medium::Database(store) => Some(store),
+            Medium::Trees(_) => None,
+        }
+    }
+
+    /// The package of what no provider serves, where the stacks are another system's.
+    pub(crate) fn unserved(&self) -> Option<&'static str> {
+        match &self.medium {
+            Medium::Trees(_) => Some(projection::unobin::PACKAGE),
+            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => None,
         }
     }
 
@@ -128,12 +150,17 @@ impl Backend {
             Medium::Folder { store, .. } => store.has_projects(),
             Medium::Bucket(store) => store.has_projects(),
             Medium::Database(store) => store.has_projects(),
+            Medium::Trees(_) => true,
         }
     }
 
     /// Reads a stack's name in any of its forms.
     pub(crate) fn stack_id(&self, text: &str, project: Option<&str>) -> Outcome<StackId> {
-        let read = if self.has_projects() { StackId::parse(text, project) } else { StackId::legacy(text) };
+        let read = match &self.medium {
+            Medium::Trees(_) => of_another_system(text, project),
+            _ if self.has_projects() => StackId::parse(text, project),
+            _ => StackId::legacy(text),
+        };
         Ok(read.map_err(drystone_stores::Error::from)?)
     }
 
@@ -144,6 +171,17 @@ impl Backend {
         } else {
             stack.qualified()
         }
+    }
+}
+
+/// Reads `factory/stack`, with the organisation that is the same everywhere before it or not.
+fn of_another_system(text: &str, project: Option<&str>) -> Result<StackId, NameError> {
+    match text.strip_prefix("organization/").unwrap_or(text).split_once('/') {
+        Some((project, name)) => StackId::of_another_system(project, name),
+        None => match project {
+            Some(project) => StackId::of_another_system(project, text),
+            None => Err(NameError::NoProject(text.to_owned())),
+        },
     }
 }
 

@@ -123,7 +123,9 @@ impl Context {
         let backend = Backend::open(&self.environment, url).await?;
         let stack = match (name, same) {
             (Some(name), _) => self.stack_id(&backend, Some(name))?,
-            (None, Some(same)) if backend.has_projects() == same.project().is_some() => same.clone(),
+            (None, Some(same)) if backend.has_projects() == same.project().is_some() => {
+                backend.stack_id(&same.qualified(), None)?
+            }
             (None, Some(same)) => self.stack_id(&backend, Some(same.name()))?,
             (None, None) => {
                 return Err(Failure::configuration(format!("which stack of {text}?"))

@@ -1,5 +1,7 @@
 //! AWS KMS as moto serves it. What it does not do, such as refusing a disabled key, is in the suite.
 
+use drystone_dialects::unobin::{Envelope, Ref};
+use drystone_secrets::envelope::{Encrypter, Encrypters, Form, open, seal};
 use drystone_secrets::{Error, KeyServiceFault, KeyServices, Keyring, Manager, Passphrases, SystemEntropy};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -40,9 +42,10 @@ impl Moto {
         serde_json::from_str(&answer.body_mut().read_to_string().expect("text")).unwrap_or_default()
     }
 
-    fn keyring(&self) -> Keyring {
+    /// What a process finds in its variables.
+    fn variables(&self) -> impl Fn(&str) -> Option<OsString> + Send + Sync + use<> {
         let address = self.address.clone();
-        let lookup = move |name: &str| -> Option<OsString> {
+        move |name: &str| -> Option<OsString> {
             let own = match name {
                 "AWS_ENDPOINT_URL_KMS" => Some(address.as_str()),
                 "AWS_REGION" => Some("eu-central-1"),
@@ -51,8 +54,12 @@ impl Moto {
                 _ => None,
             };
             own.map(Into::into)
-        };
-        Keyring::with_services(Passphrases::new(|_| None), KeyServices::new(lookup), Arc::new(SystemEntropy))
+        }
+    }
+
+    fn keyring(&self) -> Keyring {
+        let services = KeyServices::new(self.variables());
+        Keyring::with_services(Passphrases::new(|_| None), services, Arc::new(SystemEntropy))
     }
 }
 
@@ -103,4 +110,56 @@ fn keys_of_aws_seal_data_keys_by_alias_id_and_arn() {
 
     let missing = Manager::with_key_service(&moto.keyring(), "awskms://alias/nothing").unwrap_err();
     assert!(matches!(fault(&missing), KeyServiceFault::NoKey(_)), "{missing}");
+}
+
+#[test]
+#[ignore = "needs moto: run by cargo xtask test"]
+fn s16_keys_of_aws_seal_whole_documents_by_alias_id_and_arn() {
+    let moto = Moto::start();
+    let key = moto.call("CreateKey", &serde_json::json!({}))["KeyMetadata"].clone();
+    let (id, arn) = (key["KeyId"].as_str().expect("an id"), key["Arn"].as_str().expect("an ARN"));
+    moto.call("CreateAlias", &serde_json::json!({ "AliasName": "alias/state", "TargetKeyId": id }));
+    let encrypter = |key: &str| -> Arc<dyn Encrypter> {
+        let body = [("key-id", key.to_owned()), ("region", "eu-central-1".to_owned())];
+        let encrypters = Encrypters::new(Box::new(moto.variables()));
+        encrypters.resolve(&Ref::built_in("kms", body)).expect("an encrypter")
+    };
+    for key in ["alias/state", id, arn] {
+        let sealed = seal(b"top", Form::Shared(None), &*encrypter(key)).unwrap();
+        let opened = open(&sealed, None, |_| Ok(encrypter(key))).unwrap();
+        assert_eq!(opened.body.as_bytes(), b"top", "{key}");
+        let mut changed = Envelope::decode(&sealed).unwrap();
+        let blob = String::from_utf8(changed.ciphertext.clone()).unwrap();
+        changed.ciphertext = blob.replace(r#""encrypted-key":""#, r#""encrypted-key":"AAAA"#).into_bytes();
+        let refused = open(&changed.encode(), None, |_| Ok(encrypter(key))).unwrap_err().to_string();
+        assert!(refused.contains("cannot open the data key"), "{refused}");
+    }
+    let missing = seal(b"top", Form::Shared(None), &*encrypter("alias/nothing")).unwrap_err().to_string();
+    let told = "seal: encrypt: kms encrypter: cannot seal the data key with alias/nothing: no such key";
+    assert!(missing.starts_with(told), "{missing}");
+}
+
+/// A data key that the service itself made, as unobin has it do.
+#[test]
+#[ignore = "needs moto: run by cargo xtask test"]
+fn s16_a_document_under_a_data_key_that_aws_made_is_opened() {
+    use aes_gcm::aead::Aead;
+    use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
+    use base64::{Engine, engine::general_purpose::STANDARD};
+
+    let moto = Moto::start();
+    let id = moto.call("CreateKey", &serde_json::json!({}))["KeyMetadata"]["KeyId"].clone();
+    let made = moto.call("GenerateDataKey", &serde_json::json!({ "KeyId": id, "KeySpec": "AES_256" }));
+    let key = STANDARD.decode(made["Plaintext"].as_str().expect("a key")).expect("base64");
+    let cipher = Aes256Gcm::new_from_slice(&key).expect("32 bytes");
+    let nonce = [7; 12];
+    let payload = cipher.encrypt(&Nonce::from(nonce), b"top".as_slice()).expect("sealed");
+    let payload = STANDARD.encode([&nonce[..], &payload].concat());
+    let wrapped = made["CiphertextBlob"].as_str().expect("sealed");
+    let blob = format!(r#"{{"version":1,"encrypted-key":"{wrapped}","payload":"{payload}"}}"#);
+    let envelope = Envelope { version: 1, ciphertext: blob.into_bytes(), ..Envelope::default() };
+    let body = [("key-id", id.as_str().expect("an id").to_owned())];
+    let encrypters = Encrypters::new(Box::new(moto.variables()));
+    let encrypter = encrypters.resolve(&Ref::built_in("kms", body)).expect("an encrypter");
+    assert_eq!(open(&envelope.encode(), None, |_| Ok(encrypter)).unwrap().body.as_bytes(), b"top");
 }

@@ -5,6 +5,7 @@ use drystone_dialects::unobin::{Envelope, Ref, Snapshot};
 use drystone_secrets::envelope::{
     Encrypter, EncrypterError, Encrypters, EnvKey, Error, Form, Noop, PayloadType, Place, open, seal,
 };
+use drystone_standins::{Server, google::Google};
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -124,16 +125,129 @@ fn a_key_that_is_missing_or_none_is_an_error_and_never_no_encryption() {
 }
 
 #[test]
-fn encrypters_that_need_a_service_are_refused_by_name_until_somebody_adds_them() {
-    let kms = Ref::built_in("kms", [("key-id", "alias/state".to_owned())]);
+fn an_encrypter_that_does_not_say_enough_or_too_much_is_refused_by_name() {
+    let told = |name: &str, body: &[(&'static str, &str)]| {
+        let body = body.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        encrypters().resolve(&Ref::built_in(name, body)).unwrap_err().to_string()
+    };
+    assert_eq!(told("rot13", &[]), "the encrypter 'rot13' is not known");
+    assert_eq!(told("kms", &[]), "kms encrypter: key-id is required");
+    assert_eq!(told("gcp-kms", &[("key-id", "")]), "gcp-kms encrypter: key-id is required");
     assert_eq!(
-        encrypters().resolve(&kms).unwrap_err().to_string(),
-        "the encrypter 'kms' is not supported yet"
+        told("kms", &[("key-id", "alias/state"), ("color", "red")]),
+        "kms encrypter: its configuration has `color`, which is not known"
     );
-    let other = encrypters().resolve(&Ref::built_in("rot13", [])).unwrap_err();
-    assert_eq!(other.to_string(), "the encrypter 'rot13' is not known");
-    let added = encrypters().with("kms", Box::new(|_, _| Ok(Arc::new(Noop))));
-    assert!(added.resolve(&kms).is_ok());
+    let nowhere = told("kms", &[("key-id", "alias/state")]);
+    assert!(nowhere.starts_with("kms encrypter: its region is not known"), "{nowhere}");
+    let unnamed = told("gcp-kms", &[("key-id", "stacks")]);
+    assert!(unnamed.starts_with("gcp-kms encrypter: a key is `gcpkms://projects/"), "{unnamed}");
+    let added = encrypters().with("rot13", Box::new(|_, _| Ok(Arc::new(Noop))));
+    assert!(added.resolve(&Ref::built_in("rot13", [])).is_ok());
+}
+
+/// The name of a key of Google.
+const RING: &str = "projects/acme/locations/eu/keyRings/ci/cryptoKeys";
+
+/// Google's keys `state` and `other`, and the encrypters of a fresh process that reaches them.
+fn google() -> (Google, Server, impl Fn() -> Encrypters) {
+    let google = Google::default();
+    google.make(&format!("{RING}/state"));
+    google.make(&format!("{RING}/other"));
+    let inside = google.clone();
+    let server = Server::start(move |asked| inside.answer(asked));
+    let (address, token) = (server.address(), google.token());
+    let process = move || {
+        let (address, token) = (address.clone(), token.clone());
+        Encrypters::new(Box::new(move |name: &str| match name {
+            "CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS" => Some(OsString::from(&address)),
+            "GOOGLE_OAUTH_ACCESS_TOKEN" => Some(OsString::from(&token)),
+            _ => None,
+        }))
+    };
+    (google, server, process)
+}
+
+fn google_key(name: &str) -> Ref {
+    Ref::built_in("gcp-kms", [("key-id", format!("{RING}/{name}"))])
+}
+
+#[test]
+fn s18_a_key_of_a_service_seals_many_documents_and_is_asked_once_a_process() {
+    let (_google, server, process) = google();
+    let encrypter = process().resolve(&google_key("state")).unwrap();
+    assert!(server.asked().is_empty(), "nothing is asked before it is needed");
+    let seal = |body: &[u8]| seal(body, Form::Shared(Some(encrypter.describe())), &*encrypter).unwrap();
+    let sealed: Vec<Vec<u8>> = (0..5_u8).map(|number| seal(&[number; 3])).collect();
+    assert_eq!(server.count(":encrypt"), 1);
+    let envelope = Envelope::decode(&sealed[0]).unwrap();
+    assert_eq!(envelope.encrypter, Some(google_key("state")));
+    let blob = String::from_utf8(envelope.ciphertext).unwrap();
+    assert!(blob.starts_with(r#"{"version":1,"encrypted-key":""#), "{blob}");
+    let later = process().resolve_named(Some(&google_key("state"))).unwrap();
+    for (number, sealed) in (0..5_u8).zip(&sealed) {
+        let opened = open(sealed, None, |_| Ok(Arc::clone(&later))).unwrap();
+        assert_eq!(opened.body.as_bytes(), [number; 3]);
+    }
+    assert_eq!(server.count(":decrypt"), 1);
+    assert!(!format!("{later:?} {encrypter:?}").contains("encrypted-key"));
+}
+
+#[test]
+fn s19_what_a_service_guards_is_bound_to_its_place_too() {
+    let (_google, _server, process) = google();
+    let encrypter = process().resolve(&google_key("state")).unwrap();
+    let here = place("shop/dev", "1");
+    let sealed = seal(b"top", Form::Bound(&here), &*encrypter).unwrap();
+    assert!(open(&sealed, Some(&here), |_| Ok(Arc::clone(&encrypter))).unwrap().bound);
+    let mut moved = Envelope::decode(&sealed).unwrap();
+    moved.revision = "2".to_owned();
+    let moved = open(&moved.encode(), Some(&place("shop/dev", "2")), |_| Ok(encrypter)).unwrap_err();
+    assert_eq!(moved.to_string(), "open: decrypt: cipher: message authentication failed");
+}
+
+#[test]
+fn a_wrong_a_missing_and_a_refused_key_and_a_changed_envelope_are_told_apart() {
+    let (google, _server, process) = google();
+    let encrypter = process().resolve(&google_key("state")).unwrap();
+    let sealed = seal(b"top", Form::Shared(None), &*encrypter).unwrap();
+    let told = |sealed: &[u8], key: &str| {
+        let encrypter = process().resolve(&google_key(key)).unwrap();
+        open(sealed, None, |_| Ok(encrypter)).unwrap_err().to_string()
+    };
+    let cannot =
+        |key: &str| format!("open: decrypt: gcp-kms encrypter: cannot open the data key with {RING}/{key}: ");
+    let wrong = told(&sealed, "other");
+    assert!(
+        wrong.starts_with(&format!("{}the data key was not sealed with this key", cannot("other"))),
+        "{wrong}"
+    );
+    let missing = told(&sealed, "nothing");
+    assert!(missing.starts_with(&format!("{}no such key", cannot("nothing"))), "{missing}");
+
+    let changed = |change: &dyn Fn(&str) -> String| {
+        let mut envelope = Envelope::decode(&sealed).unwrap();
+        envelope.ciphertext = change(&String::from_utf8(envelope.ciphertext.clone()).unwrap()).into_bytes();
+        told(&envelope.encode(), "state")
+    };
+    assert_eq!(
+        changed(&|blob| blob.replace(r#""payload":""#, r#""payload":"AAAA"#)),
+        "open: decrypt: cipher: message authentication failed"
+    );
+    assert_eq!(
+        changed(&|blob| blob[..blob.len() / 2].to_owned()),
+        "open: decrypt: gcp-kms encrypter: malformed ciphertext: it is not a data key and a payload in JSON"
+    );
+    assert_eq!(
+        changed(&|blob| blob.replace(r#""version":1"#, r#""version":2"#)),
+        "open: decrypt: gcp-kms encrypter: malformed ciphertext: it is of a version that is not known"
+    );
+    google.forbid("decrypt");
+    let refused = told(&sealed, "state");
+    assert!(refused.starts_with(&format!("{}access denied", cannot("state"))), "{refused}");
+    google.forbid("encrypt");
+    let fresh = process().resolve(&google_key("state")).unwrap();
+    let unsealed = seal(b"top", Form::Shared(None), &*fresh).unwrap_err().to_string();
+    assert!(unsealed.starts_with("seal: encrypt: gcp-kms encrypter: cannot seal"), "{unsealed}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use drystone_dialects::unobin::{Factory, Snapshot, Time};
 use drystone_secrets::envelope::EnvKey;
 use drystone_sim::{Fault, SimDisk, SimHost, Survival, World};
-use drystone_stores::unobin::{Result, Tree};
+use drystone_stores::unobin::{Result, Root, Tree};
 use std::sync::{Arc, Mutex};
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -16,7 +16,8 @@ const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 fn tree(world: &Arc<Mutex<World>>, process: u64) -> Tree {
     let disk = Arc::new(SimDisk::new(Arc::clone(world), process));
     let key = EnvKey::new("KEY", &|_| Some(KEY.into())).unwrap();
-    Tree::new(disk, Arc::new(SimHost::new(process)), "demo", "dev", Arc::new(key)).unwrap().bound()
+    let root = Root::folder(disk, Arc::new(SimHost::new(process)));
+    root.tree("demo", "dev", Arc::new(key)).unwrap().bound()
 }
 
 fn snapshot(version: &str) -> Snapshot {
@@ -31,55 +32,61 @@ struct Report {
     made_current: bool,
 }
 
-fn write(tree: &Tree, report: &mut Report) -> Result<()> {
-    let held = tree.try_lock()?;
-    let revision = tree.write(&snapshot("new"))?;
+async fn write(tree: &Tree, report: &mut Report) -> Result<()> {
+    let held = tree.try_lock().await?;
+    let revision = tree.write(&snapshot("new")).await?;
     report.written = Some(revision.clone());
-    tree.set_current(&revision)?;
+    tree.set_current(&revision).await?;
     report.made_current = true;
-    held.map_or(Ok(()), drystone_stores::unobin::HeldLock::unlock)
+    match held {
+        Some(held) => held.unlock().await,
+        None => Ok(()),
+    }
 }
 
 /// Writes with one fault; gives `false` when the write ran to its end before the fault came.
-fn write_with(prepared: &World, step: u64, fault: Fault, survival: Survival) -> bool {
+async fn write_with(prepared: &World, step: u64, fault: Fault, survival: Survival) -> bool {
     let mut world = prepared.clone();
     world.reseed(step * 31 + 7);
     world.plan(step, fault, survival);
     let world = Arc::new(Mutex::new(world));
     let mut report = Report::default();
     // How far it came is in the report; how it ended does not matter.
-    let _ = write(&tree(&world, 1), &mut report);
+    let _ = write(&tree(&world, 1), &mut report).await;
     let happened = world.lock().unwrap().call_off();
     let place = format!("step {step}, {fault:?}, {survival:?}: {:?}", world.lock().unwrap().trace());
 
     let next = tree(&world, 2);
-    let current = next.current().unwrap_or_else(|error| panic!("{error} ({place})"));
+    let current = next.current().await.unwrap_or_else(|error| panic!("{error} ({place})"));
     let version = current.factory.version.as_str();
     assert!(matches!(version, "old" | "new"), "{version} ({place})");
     assert!(!report.made_current || version == "new", "what was acknowledged is lost ({place})");
-    let listed = next.list().unwrap();
+    let listed = next.list().await.unwrap();
     for revision in &listed {
-        next.get(revision.as_str()).unwrap_or_else(|error| panic!("{error} ({place})"));
+        next.get(revision.as_str()).await.unwrap_or_else(|error| panic!("{error} ({place})"));
     }
     if let Some(written) = &report.written {
         assert!(listed.iter().any(|revision| revision.as_str() == written), "{written} is lost ({place})");
     }
-    next.force_unlock().unwrap();
-    let revision = next.write(&snapshot("next")).unwrap();
-    assert_eq!(next.list().unwrap().last().unwrap().as_str(), revision, "{place}");
+    next.force_unlock().await.unwrap();
+    let revision = next.write(&snapshot("next")).await.unwrap();
+    assert_eq!(next.list().await.unwrap().last().unwrap().as_str(), revision, "{place}");
     happened
 }
 
-#[test]
-fn s02_a_crash_or_a_failure_at_any_step_of_a_write_loses_nothing_that_was_acknowledged() {
+#[tokio::test]
+async fn s02_a_crash_or_a_failure_at_any_step_of_a_write_loses_nothing_that_was_acknowledged() {
     let world = Arc::new(Mutex::new(World::new(0)));
     let first = tree(&world, 0);
-    let revision = first.write(&snapshot("old")).unwrap();
-    first.set_current(&revision).unwrap();
+    let revision = first.write(&snapshot("old")).await.unwrap();
+    first.set_current(&revision).await.unwrap();
     let prepared = world.lock().unwrap().clone();
     for fault in [Fault::Crash, Fault::Fail] {
         for survival in [Survival::Nothing, Survival::Everything, Survival::Some] {
-            let last = (1..).find(|step| !write_with(&prepared, *step, fault, survival)).unwrap();
+            let mut last = 1;
+            while write_with(&prepared, last, fault, survival).await {
+                last += 1;
+            }
             assert!(last > 10, "a write has more steps than {last}");
         }
     }

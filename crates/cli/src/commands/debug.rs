@@ -24,9 +24,9 @@ enum DebugCommand {
     Unobin(unobin::UnobinArgs),
 }
 
-pub(crate) fn run(args: &DebugArgs) -> Outcome {
+pub(crate) async fn run(args: &DebugArgs) -> Outcome {
     match &args.command {
-        DebugCommand::Unobin(args) => unobin::run(args),
+        DebugCommand::Unobin(args) => unobin::run(args).await,
         DebugCommand::Replay => replay(),
         DebugCommand::Reference => {
             terminal::data(&reference());

@@ -106,7 +106,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::Completion(args) => identity::completion(&args),
         Command::Man(args) => manual::man(context, &args),
         Command::Demo(args) => demo::run(&args),
-        Command::Debug(args) => debug::run(&args),
+        Command::Debug(args) => debug::run(&args).await,
         Command::Other(words) => missing::run(&words),
     }
 }

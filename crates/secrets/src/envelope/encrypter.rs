@@ -1,6 +1,8 @@
 //! What seals documents, and how it is found by its name.
 
+use super::service_key::{Service, ServiceKey};
 use super::{EncrypterError, EnvKey};
+use crate::services::KeyServices;
 use crate::{Lookup, Plaintext};
 use drystone_dialects::unobin::Ref;
 use std::collections::BTreeMap;
@@ -42,22 +44,29 @@ impl Encrypter for Noop {
 /// Makes an encrypter of what an envelope or a settings file says of it.
 pub type Source = dyn Fn(&Ref, &Lookup) -> Result<Arc<dyn Encrypter>, EncrypterError> + Send + Sync;
 
-/// The encrypters by name. Those that need a service are added by whoever can reach it.
+/// The encrypters by name.
 pub struct Encrypters {
-    variables: Box<Lookup>,
+    variables: Arc<Lookup>,
     sources: BTreeMap<String, Box<Source>>,
 }
 
-/// Encrypters of unobin whose keys are in a service.
-const IN_A_SERVICE: [&str; 2] = ["kms", "gcp-kms"];
-
 impl Encrypters {
-    /// `env-key` and `noop`, with the variables that keys are taken from.
+    /// `env-key`, `kms`, `gcp-kms` and `noop`, with the variables that keys and credentials are found by.
     #[must_use]
     pub fn new(variables: Box<Lookup>) -> Self {
+        let variables: Arc<Lookup> = variables.into();
+        let services = KeyServices::of(Arc::clone(&variables));
         Self { variables, sources: BTreeMap::new() }
             .with("noop", Box::new(|_, _| Ok(Arc::new(Noop))))
             .with("env-key", Box::new(|reference, variables| Ok(Arc::new(EnvKey::of(reference, variables)?))))
+            .with_service(Service::Aws, services.clone())
+            .with_service(Service::Google, services)
+    }
+
+    fn with_service(self, service: Service, services: KeyServices) -> Self {
+        let source: Box<Source> =
+            Box::new(move |reference, _| Ok(Arc::new(ServiceKey::of(service, reference, &services)?)));
+        self.with(service.name(), source)
     }
 
     /// These, and one more.
@@ -71,10 +80,7 @@ impl Encrypters {
     pub fn resolve(&self, reference: &Ref) -> Result<Arc<dyn Encrypter>, EncrypterError> {
         let name = &reference.name;
         match self.sources.get(name) {
-            Some(source) => source(reference, &self.variables),
-            None if IN_A_SERVICE.contains(&name.as_str()) => {
-                Err(EncrypterError::Unsupported { name: name.clone() })
-            }
+            Some(source) => source(reference, &*self.variables),
             None => Err(EncrypterError::Unknown { name: name.clone() }),
         }
     }

@@ -1,15 +1,14 @@
 //! The encrypter whose key is in an environment variable.
 
+use super::framed::Framed;
 use super::{Encrypter, EncrypterError};
 use crate::{Entropy, KEY_BYTES, Lookup, Plaintext, SystemEntropy};
-use aes_gcm::aead::{Aead, Payload};
-use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use drystone_dialects::unobin::{Ref, decode_base64};
 use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-const NONCE_BYTES: usize = 12;
+const NAME: &str = "env-key";
 
 /// The member of its configuration that names the variable.
 const VARIABLE: &str = "env-var";
@@ -18,7 +17,7 @@ const VARIABLE: &str = "env-var";
 ///
 /// The key is wiped when the encrypter is dropped.
 pub struct EnvKey {
-    cipher: Aes256Gcm,
+    key: Framed,
     variable: String,
     entropy: Arc<dyn Entropy>,
 }
@@ -37,8 +36,8 @@ impl EnvKey {
             .as_slice()
             .try_into()
             .map_err(|_| EncrypterError::KeyLength { variable: variable.to_owned(), length: key.len() })?;
-        let cipher = Aes256Gcm::new(key.into());
-        Ok(Self { cipher, variable: variable.to_owned(), entropy: Arc::new(SystemEntropy) })
+        let key = Framed::new(NAME, key);
+        Ok(Self { key, variable: variable.to_owned(), entropy: Arc::new(SystemEntropy) })
     }
 
     /// The same, with nonces from `entropy`.
@@ -55,24 +54,15 @@ impl EnvKey {
 
 impl Encrypter for EnvKey {
     fn encrypt(&self, plaintext: &[u8], associated_data: &[u8]) -> Result<Vec<u8>, EncrypterError> {
-        let mut nonce = [0; NONCE_BYTES];
-        let filled = self.entropy.fill(&mut nonce);
-        filled.map_err(|error| EncrypterError::Entropy { reason: error.to_string() })?;
-        let payload = Payload { msg: plaintext, aad: associated_data };
-        let sealed = self.cipher.encrypt(&Nonce::from(nonce), payload);
-        Ok([&nonce[..], &sealed.map_err(|_| EncrypterError::TooLong)?].concat())
+        self.key.seal(plaintext, associated_data, &self.entropy)
     }
 
     fn decrypt(&self, ciphertext: &[u8], associated_data: &[u8]) -> Result<Plaintext, EncrypterError> {
-        let (nonce, sealed) =
-            ciphertext.split_first_chunk::<NONCE_BYTES>().ok_or(EncrypterError::ShorterThanNonce)?;
-        let payload = Payload { msg: sealed, aad: associated_data };
-        let opened = self.cipher.decrypt(&Nonce::from(*nonce), payload);
-        opened.map(Plaintext::from).map_err(|_| EncrypterError::Unauthentic)
+        self.key.open(ciphertext, associated_data)
     }
 
     fn describe(&self) -> Ref {
-        Ref::built_in("env-key", [(VARIABLE, self.variable.clone())])
+        Ref::built_in(NAME, [(VARIABLE, self.variable.clone())])
     }
 }
 

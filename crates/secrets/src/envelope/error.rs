@@ -72,8 +72,11 @@ pub enum EncrypterError {
     #[error("env-key encrypter: env-var is required")]
     NoVariable,
     /// There is not even a nonce.
-    #[error("env-key encrypter: ciphertext shorter than nonce")]
-    ShorterThanNonce,
+    #[error("{name} encrypter: ciphertext shorter than nonce")]
+    ShorterThanNonce {
+        /// The encrypter.
+        name: &'static str,
+    },
     /// It was changed, sealed with another key, or moved.
     #[error("cipher: message authentication failed")]
     Unauthentic,
@@ -86,11 +89,35 @@ pub enum EncrypterError {
     /// Nobody says how the document was sealed.
     #[error("the envelope names no encrypter")]
     NotNamed,
-    /// A known encrypter that cannot be used yet.
-    #[error("the encrypter '{name}' is not supported yet")]
-    Unsupported {
-        /// Its name.
-        name: String,
+    /// The configuration names no key.
+    #[error("{name} encrypter: key-id is required")]
+    NoKeyId {
+        /// The encrypter.
+        name: &'static str,
+    },
+    /// The configuration says something that is not known.
+    #[error("{name} encrypter: its configuration has `{member}`, which is not known")]
+    UnknownMember {
+        /// The encrypter.
+        name: &'static str,
+        /// What it says.
+        member: String,
+    },
+    /// The service that keeps the key did not do what it was asked for.
+    #[error("{name} encrypter: {reason}")]
+    Service {
+        /// The encrypter.
+        name: &'static str,
+        /// What it was asked for, and why it was not done.
+        reason: String,
+    },
+    /// The ciphertext is not in the encrypter's form: changed, cut off, or sealed by another one.
+    #[error("{name} encrypter: malformed ciphertext: {reason}")]
+    Malformed {
+        /// The encrypter.
+        name: &'static str,
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// An encrypter that nobody knows.
     #[error("the encrypter '{name}' is not known")]

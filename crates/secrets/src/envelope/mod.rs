@@ -11,6 +11,8 @@
 mod encrypter;
 mod env_key;
 mod error;
+mod framed;
+mod service_key;
 
 pub use encrypter::{Encrypter, Encrypters, Noop, Source};
 pub use env_key::EnvKey;

@@ -106,6 +106,11 @@ impl KeyServices {
         service.unwrap(&form.bytes(text).map_err(failed)?).map_err(failed)
     }
 
+    /// Opens a service by the URL of its key. Nothing is asked of it yet.
+    pub(crate) fn open_service(&self, url: &str) -> Result<Box<dyn KeyService>, KeyServiceFault> {
+        self.open(url).map(|(service, _)| service)
+    }
+
     fn open(&self, url: &str) -> Result<(Box<dyn KeyService>, data_key::Form), KeyServiceFault> {
         let address = Address::parse(url)?;
         let around = &self.surroundings;

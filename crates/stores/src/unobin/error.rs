@@ -1,6 +1,6 @@
 //! What can go wrong with a tree. Where unobin has a text for it, it is unobin's.
 
-use super::Holder;
+use super::{Holder, StoreKind};
 use drystone_dialects::unobin;
 use drystone_secrets::envelope;
 use std::path::PathBuf;
@@ -15,14 +15,18 @@ pub enum Error {
     #[error("no current snapshot")]
     NoCurrent,
     /// A name is empty.
-    #[error("local store: {what} is required")]
+    #[error("{store}: {what} is required")]
     Required {
+        /// Where the tree stands.
+        store: StoreKind,
         /// `factory` or `stack`.
         what: &'static str,
     },
     /// A name is no name of a file.
-    #[error("local store: {name:?} cannot be the name of a {what}: it would leave its folder")]
+    #[error("{store}: {name:?} cannot be the name of a {what}: it would leave its folder")]
     Name {
+        /// Where the tree stands.
+        store: StoreKind,
         /// `factory`, `stack` or `revision`.
         what: &'static str,
         /// The name.
@@ -31,35 +35,41 @@ pub enum Error {
     /// A snapshot is none.
     #[error("{reason}")]
     Snapshot {
-        /// The file, where it came of one.
+        /// Where it stands, where it came of a tree.
         path: Option<PathBuf>,
         /// What is wrong with it.
         reason: unobin::Error,
     },
     /// A revision cannot be opened.
-    #[error("local store: open {revision}: {reason}")]
+    #[error("{store}: open {revision}: {reason}")]
     Open {
+        /// Where the tree stands.
+        store: StoreKind,
         /// The revision.
         revision: String,
-        /// Its file.
+        /// Where it stands.
         path: PathBuf,
         /// Why.
         reason: Box<envelope::Error>,
     },
     /// A revision is sealed, and the tree is read as one that is not.
-    #[error("local store: open {revision}: it is sealed, and the noop encrypter opens nothing")]
+    #[error("{store}: open {revision}: it is sealed, and the noop encrypter opens nothing")]
     Sealed {
+        /// Where the tree stands.
+        store: StoreKind,
         /// The revision.
         revision: String,
-        /// Its file.
+        /// Where it stands.
         path: PathBuf,
     },
     /// A revision belongs to another stack (S19).
-    #[error("local store: open {revision}: it is a snapshot of {found}, not of {expected}")]
+    #[error("{store}: open {revision}: it is a snapshot of {found}, not of {expected}")]
     Misplaced {
+        /// Where the tree stands.
+        store: StoreKind,
         /// The revision.
         revision: String,
-        /// Its file.
+        /// Where it stands.
         path: PathBuf,
         /// The factory and stack that it says.
         found: String,
@@ -70,28 +80,36 @@ pub enum Error {
     #[error(transparent)]
     Seal(envelope::Error),
     /// There is no such revision.
-    #[error("open {}: no such file or directory", path.display())]
+    #[error("open {}: {}", path.display(), store.missing())]
     NoRevision {
+        /// Where the tree stands.
+        store: StoreKind,
         /// Where it would be.
         path: PathBuf,
     },
     /// There is no such revision to be made current.
-    #[error("set-current {revision}: stat {}: no such file or directory", path.display())]
+    #[error("set-current {revision}: stat {}: {}", path.display(), store.missing())]
     NotWritten {
+        /// Where the tree stands.
+        store: StoreKind,
         /// The revision.
         revision: String,
         /// Where it would be.
         path: PathBuf,
     },
     /// The current revision may not be deleted: the stack would have none.
-    #[error("local store: {revision} is the current revision and cannot be deleted")]
+    #[error("{store}: {revision} is the current revision and cannot be deleted")]
     IsCurrent {
+        /// Where the tree stands.
+        store: StoreKind,
         /// The revision.
         revision: String,
     },
     /// Too many writers at one moment.
-    #[error("local store: could not allocate fresh revision after {attempts} attempts")]
+    #[error("{store}: could not allocate fresh revision after {attempts} attempts")]
     NoFreshRevision {
+        /// Where the tree stands.
+        store: StoreKind,
         /// How many names were taken.
         attempts: i64,
     },
@@ -107,13 +125,23 @@ pub enum Error {
         /// Whose it is.
         holder: Box<Holder>,
     },
-    /// The disk failed.
+    /// Another revision was made current meanwhile.
+    #[error("{store}: {to} was not made current: {} is, by another process", found.as_deref().unwrap_or("none"))]
+    Moved {
+        /// Where the tree stands.
+        store: StoreKind,
+        /// The revision that was to be.
+        to: String,
+        /// The revision that is.
+        found: Option<String>,
+    },
+    /// The disk or the server failed.
     #[error(transparent)]
-    Disk(#[from] crate::Error),
+    Medium(#[from] crate::Error),
 }
 
 impl Error {
-    /// The file that it is about, where there is one that the message does not name.
+    /// The file or the object that it is about, where there is one that the message does not name.
     #[must_use]
     pub fn path(&self) -> Option<&PathBuf> {
         match self {

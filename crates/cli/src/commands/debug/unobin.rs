@@ -2,15 +2,12 @@
 //! packages. Ends with 3 when there is no current snapshot, with 1 on any other error.
 
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::terminal;
+use crate::{terminal, trees};
 use clap::{Args, Subcommand};
 use drystone_dialects::unobin::{Envelope, Ref, Snapshot};
-use drystone_secrets::envelope::{self, Encrypter, Encrypters, Form};
-use drystone_stores::SystemHost;
-use drystone_stores::disk::OsDisk;
+use drystone_secrets::envelope::{self, Form};
 use drystone_stores::unobin::{Error as TreeError, HeldLock, Holder, Tree};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -34,13 +31,13 @@ enum UnobinCommand {
         file: PathBuf,
         /// What the envelope says of its encrypter, as JSON, or `null`
         reference: String,
-        /// `noop` or `env-key:VARIABLE`
+        /// `noop`, `env-key:VARIABLE`, `kms:KEY`, `gcp-kms:KEY`, or a reference as JSON
         encrypter: String,
     },
     /// Open an envelope
     Open {
         file: PathBuf,
-        /// `noop` or `env-key:VARIABLE`
+        /// `noop`, `env-key:VARIABLE`, `kms:KEY`, `gcp-kms:KEY`, or a reference as JSON
         encrypter: String,
     },
     /// Use the tree of a stack
@@ -49,10 +46,11 @@ enum UnobinCommand {
 
 #[derive(Debug, Args)]
 struct StoreArgs {
-    root: PathBuf,
+    /// A folder, or the URL of a bucket
+    root: String,
     factory: String,
     stack: String,
-    /// `noop` or `env-key:VARIABLE`
+    /// `noop`, `env-key:VARIABLE`, `kms:KEY`, `gcp-kms:KEY`, or a reference as JSON
     encrypter: String,
     #[command(subcommand)]
     verb: Verb,
@@ -82,7 +80,7 @@ enum Verb {
     ForceUnlock,
 }
 
-pub(super) fn run(args: &UnobinArgs) -> Outcome {
+pub(super) async fn run(args: &UnobinArgs) -> Outcome {
     match &args.command {
         // Members that unobin does not know would stay in a store; here its own bytes are wanted.
         UnobinCommand::Encode { file } => print(&decoded(file)?.without_unknown()),
@@ -98,48 +96,57 @@ pub(super) fn run(args: &UnobinArgs) -> Outcome {
         }
         UnobinCommand::Seal { file, reference, encrypter } => {
             let form = Form::Shared(said(reference)?);
-            bytes(&envelope::seal(&read(file)?, form, &*named(encrypter)?).map_err(Failure::general)?);
+            bytes(
+                &envelope::seal(&read(file)?, form, &*trees::encrypter(encrypter)?)
+                    .map_err(Failure::general)?,
+            );
             Ok(())
         }
         UnobinCommand::Open { file, encrypter } => {
-            let encrypter = named(encrypter)?;
+            let encrypter = trees::encrypter(encrypter)?;
             let opened = envelope::open(&read(file)?, None, |_| Ok(encrypter)).map_err(sealed)?;
             bytes(opened.body.as_bytes());
             Ok(())
         }
-        UnobinCommand::Store(args) => store(args),
+        UnobinCommand::Store(args) => store(args).await,
     }
 }
 
-fn store(args: &StoreArgs) -> Outcome {
-    let disk = Arc::new(OsDisk::private(&args.root));
-    let tree = Tree::new(disk, Arc::new(SystemHost), &args.factory, &args.stack, named(&args.encrypter)?);
-    let tree = tree.map_err(refused)?;
+async fn store(args: &StoreArgs) -> Outcome {
+    let encrypter = trees::encrypter(&args.encrypter)?;
+    let tree = trees::root(&args.root, |name| std::env::var(name).ok())
+        .await?
+        .tree(&args.factory, &args.stack, encrypter)
+        .map_err(refused)?;
     match &args.verb {
-        Verb::Current => print(&tree.current().map_err(refused)?),
+        Verb::Current => print(&tree.current().await.map_err(refused)?),
         Verb::CurrentRev => {
-            terminal::line(tree.current_revision().map_err(refused)?);
+            terminal::line(tree.current_revision().await.map_err(refused)?);
             Ok(())
         }
         Verb::List => {
-            tree.list().map_err(refused)?.iter().for_each(terminal::line);
+            tree.list().await.map_err(refused)?.iter().for_each(terminal::line);
             Ok(())
         }
-        Verb::Get { revision } => print(&tree.get(revision).map_err(refused)?),
+        Verb::Get { revision } => print(&tree.get(revision).await.map_err(refused)?),
         Verb::Write { file } => {
-            terminal::line(tree.write(&decoded(file)?).map_err(refused)?);
+            terminal::line(tree.write(&decoded(file)?).await.map_err(refused)?);
             Ok(())
         }
-        Verb::SetCurrent { revision } => tree.set_current(revision).map_err(refused),
-        Verb::Delete { revision } => tree.delete(revision).map_err(refused),
+        Verb::SetCurrent { revision } => tree.set_current(revision).await.map_err(refused),
+        Verb::Delete { revision } => tree.delete(revision).await.map_err(refused),
         Verb::LockHold { seconds } => {
-            let held = lock(&tree, None)?;
-            std::thread::sleep(duration(*seconds)?);
-            held.unlock().map_err(refused)
+            let seconds = duration(*seconds)?;
+            let held = lock(&tree, None).await?;
+            tokio::time::sleep(seconds).await;
+            held.unlock().await.map_err(refused)
         }
-        Verb::LockTry { seconds } => lock(&tree, Some(duration(*seconds)?))?.unlock().map_err(refused),
+        Verb::LockTry { seconds } => {
+            let held = lock(&tree, Some(duration(*seconds)?)).await?;
+            held.unlock().await.map_err(refused)
+        }
         Verb::ForceUnlock => {
-            if let Some(holder) = tree.force_unlock().map_err(refused)? {
+            if let Some(holder) = tree.force_unlock().await.map_err(refused)? {
                 terminal::note(format!("The lock of {holder} is broken."));
             }
             Ok(())
@@ -148,9 +155,9 @@ fn store(args: &StoreArgs) -> Outcome {
 }
 
 /// Takes the lock and says so, so that a script knows when to go on.
-fn lock(tree: &Tree, at_most: Option<Duration>) -> Outcome<HeldLock> {
+async fn lock(tree: &Tree, at_most: Option<Duration>) -> Outcome<HeldLock> {
     let waiting = |holder: &Holder| terminal::note(format!("Waiting for the lock of {holder}."));
-    let held = tree.lock(at_most, waiting).map_err(refused)?;
+    let held = tree.lock(at_most, waiting).await.map_err(refused)?;
     terminal::line("locked");
     Ok(held)
 }
@@ -178,17 +185,6 @@ fn bytes(bytes: &[u8]) {
 
 fn said(reference: &str) -> Outcome<Option<Ref>> {
     Ref::decode(reference.as_bytes()).map_err(Failure::general)
-}
-
-/// The encrypter of `noop` or `env-key:VARIABLE`. There is none that is taken when none is said.
-fn named(encrypter: &str) -> Outcome<Arc<dyn Encrypter>> {
-    let reference = match encrypter.split_once(':') {
-        None => Ref::built_in(encrypter, []),
-        Some((name, variable)) => Ref::built_in(name, [("env-var", variable.to_owned())]),
-    };
-    Encrypters::new(Box::new(|name: &str| std::env::var_os(name)))
-        .resolve(&reference)
-        .map_err(Failure::general)
 }
 
 fn sealed(error: envelope::Error) -> Failure {

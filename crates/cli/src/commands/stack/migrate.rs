@@ -14,6 +14,7 @@ use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
 use copying::{Extent, Migration};
+use drystone_model::Resource;
 use drystone_secrets::ProviderChoice;
 use drystone_stores::Relocation;
 use secrets::Settings;
@@ -28,6 +29,9 @@ use secrets::Settings;
 /// opened, the current one first of all, and those of the settings file in the project's folder. An earlier revision that
 /// cannot be opened here is copied as it is and opens with what sealed it. A copy of another name gets the settings of the
 /// source where it has none.
+///
+/// A stack of another system, such as `unobin+file://PATH#FACTORY/STACK`, becomes one of the types that providers serve;
+/// what none serves is listed and left out. What was sensitive there has to be sealed: give `--secrets-provider`.
 ///
 /// The source stays as it is; `--remove` moves it to its backend's trash in the end, so that nobody goes on with it.
 #[derive(Debug, Args)]
@@ -62,6 +66,12 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Outcome {
     if from.backend.url == to.backend.url && from.stack == to.stack {
         return Err(Failure::configuration(format!("{from} is both source and target"))
             .hint("name another backend, or another stack as in `URL#STACK`"));
+    }
+    if to.backend.unserved().is_some() {
+        return Err(Failure::configuration(format!(
+            "{to}: another system's stacks are made by its own tool"
+        ))
+        .hint("name one of our backends as the target, such as `file://PATH`"));
     }
     let choice = args.secrets_provider.as_deref().map(str::parse::<ProviderChoice>).transpose();
     let choice = choice.map_err(Failure::configuration)?;
@@ -111,6 +121,8 @@ struct Migrated {
     revisions: usize,
     found: usize,
     updates: usize,
+    /// What the current state has that no provider serves.
+    left_out: Vec<Resource>,
 }
 
 impl Migrated {
@@ -125,6 +137,25 @@ impl Migrated {
             "Copied {} revision(s) and {} record(s) of updates from {from} to {to}; all were read back.",
             self.revisions, self.updates
         ));
+        if !self.left_out.is_empty() {
+            terminal::warning(format!(
+                "{} of the resources of {from} are of types that no provider serves, and were left out:",
+                self.left_out.len()
+            ));
+            for resource in &self.left_out {
+                terminal::note(format!(
+                    "  {}  {}  {}",
+                    resource.type_token,
+                    resource.urn.name(),
+                    resource.id
+                ));
+            }
+        }
+        if from.backend.unserved().is_some() {
+            terminal::note(
+                "Run `drystone refresh` there before the first update: it reads what the providers know.",
+            );
+        }
         terminal::note(match removed {
             true => format!("{from} is in the trash; `drystone stack restore` brings it back."),
             false => format!("{from} is still there: see that nobody goes on with it."),

@@ -21,7 +21,11 @@ pub(crate) struct UpgradeArgs {
 
 pub(crate) async fn run(context: &Context, args: UpgradeArgs) -> Outcome {
     let backend = context.backend().await?;
-    let store = backend.upgrade();
+    let Some(store) = backend.upgrade() else {
+        return Err(Failure::configuration(format!(
+            "{backend} has another system's stacks, which are as it keeps them"
+        )));
+    };
     let mut stacks = store.legacy().await?;
     if stacks.is_empty() && backend.has_projects() {
         terminal::note(format!("{backend} is up to date: nothing to do"));

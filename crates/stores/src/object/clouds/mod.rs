@@ -12,6 +12,7 @@ mod gcs;
 mod s3;
 
 use super::faults::{Fault, refusal};
+use super::requests::Bucket;
 use super::{BucketOptions, BucketStore};
 use crate::{Error, Host, Result, SystemHost};
 use address::Address;
@@ -43,12 +44,44 @@ pub async fn open_url_on(
     options: BucketOptions,
     variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Result<BucketStore> {
+    let with = |bucket, shown: String| {
+        let (host, options) = (Arc::clone(&host), options.clone());
+        async move { BucketStore::with(bucket, &shown, host, options).await }
+    };
+    in_its_region(url, &options, variables, with).await
+}
+
+/// Opens the bucket that a URL names for a layout of another tool. One that cannot be read is told now.
+pub(crate) async fn open_for_others(
+    url: &Url,
+    options: &BucketOptions,
+    variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Result<Bucket> {
+    let patience = options.patience;
+    in_its_region(url, options, variables, |bucket, shown| async move {
+        let bucket = Bucket::new(bucket, shown, patience);
+        // What is asked for does not matter: the answer tells the region.
+        bucket.read("current").await?;
+        Ok(bucket)
+    })
+    .await
+}
+
+/// Opens a bucket, and once more where the server says that it is in another region.
+async fn in_its_region<T, F>(
+    url: &Url,
+    options: &BucketOptions,
+    variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    open: impl Fn(Arc<dyn ObjectStore>, String) -> F,
+) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
     let environment = Environment::new(variables);
     let mut region = None;
     loop {
-        let (address, bucket) = open_bucket(url, &environment, &options, region.clone()).await?;
-        let opened = BucketStore::with(bucket, &address.shown, Arc::clone(&host), options.clone()).await;
-        match opened {
+        let (address, bucket) = open_bucket(url, &environment, options, region.clone()).await?;
+        match open(bucket, address.shown).await {
             Err(error) if region.is_none() && elsewhere(&error).is_some() => region = elsewhere(&error),
             opened => return opened,
         }

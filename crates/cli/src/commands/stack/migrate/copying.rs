@@ -7,8 +7,9 @@ use super::{Migrated, TITLE};
 use crate::backend::StackAt;
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::terminal;
-use drystone_model::{Json, Manifest, Metadata, Snapshot};
+use crate::{snapshot_secrets, terminal};
+use drystone_dialects::projection::leave_out;
+use drystone_model::{Json, Manifest, Metadata, Resource, Snapshot};
 use drystone_stores::{At, Commit, Error as StoreError, HeldLease, Recorded, RevisionInfo};
 use std::collections::BTreeMap;
 
@@ -43,7 +44,12 @@ impl Migration<'_> {
         if let (Some(settings), Some(sealing)) = (&mut settings, &sealing) {
             settings.seal(sealing)?;
         }
+        let (served, left_out) = self.served(current.snapshot.clone());
+        if sealing.is_none() {
+            self.refuse_open(&served)?;
+        }
         let mut migrated = self.copy_revisions(current, there, sealing.as_ref(), extent).await?;
+        migrated.left_out = left_out;
         if extent == Extent::Everything {
             migrated.updates = self.copy_updates().await?;
         }
@@ -154,7 +160,10 @@ impl Migration<'_> {
         numbers: &BTreeMap<i64, i64>,
         sealing: Option<(&Sealing<'_>, Age)>,
     ) -> Outcome<i64> {
-        let source = self.renamed(recorded.snapshot)?;
+        let source = self.served(self.renamed(recorded.snapshot)?).0;
+        if sealing.is_none() {
+            self.refuse_open(&source)?;
+        }
         let snapshot = match sealing {
             Some((sealing, age)) => sealing.sealed(&source, age, info.number)?,
             None => source.clone(),
@@ -199,6 +208,22 @@ impl Migration<'_> {
 
     async fn commit(&self, commit: Commit) -> Outcome<Option<u64>> {
         Ok(self.target.commit(commit).await?.revision)
+    }
+
+    /// Refuses what would stand in the target in clear (S17).
+    fn refuse_open(&self, snapshot: &Snapshot) -> Outcome {
+        if !snapshot_secrets::holds_open(snapshot) {
+            return Ok(());
+        }
+        let message = format!("{} holds secrets that would stand in clear in the copy", self.from);
+        Err(Failure::configuration(message)
+            .hint("run the command in the folder of the target's project, with `--secrets-provider default`"))
+    }
+
+    /// A snapshot without what no provider serves, and that.
+    fn served(&self, mut snapshot: Snapshot) -> (Snapshot, Vec<Resource>) {
+        let left_out = self.from.backend.unserved().map(|package| leave_out(&mut snapshot, package));
+        (snapshot, left_out.unwrap_or_default())
     }
 
     /// The snapshot under the target's name.

@@ -121,7 +121,11 @@ impl<'a> Sealing<'a> {
             return Ok(sealed);
         }
         match seal_snapshot(&mut sealed, &self.manager_of(snapshot), &self.to) {
-            Ok(()) => Ok(sealed),
+            Ok(()) => {
+                // What another system keeps in clear within its own seal.
+                snapshot_secrets::conceal(&mut sealed, self.to.crypter().as_ref())?;
+                Ok(sealed)
+            }
             Err(failure) if age == Age::Earlier && is_refusal(&failure) => {
                 terminal::warning(format!(
                     "revision {number} is copied as it is, sealed by its own secrets provider: {}",
