@@ -1,5 +1,7 @@
 //! What an update costs on each cloud, as the guides say it: requests that do not grow with the stack, and few.
 
+#![allow(clippy::print_stdout)]
+
 mod backends;
 mod harness;
 

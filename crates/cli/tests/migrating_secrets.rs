@@ -1,6 +1,8 @@
 //! `stack migrate --secrets-provider` (S18): the copy is sealed anew, its settings go with it, and a migration that was
 //! killed at any moment goes on.
 
+#![allow(clippy::print_stdout)]
+
 mod backends;
 mod guarded;
 mod harness;
@@ -194,7 +196,7 @@ fn killed(sandbox: &Sandbox, to: &str, proxy: &Proxy, after: u64) -> bool {
         .expect("the CLI starts");
     let began = Instant::now();
     loop {
-        if proxy.has_struck() {
+        if proxy.has_come_about() {
             break;
         }
         if child.try_wait().expect("a child").is_some() {

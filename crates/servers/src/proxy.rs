@@ -75,6 +75,8 @@ struct State {
 #[derive(Debug, Default)]
 struct Plan {
     traffic: Traffic,
+    /// What the requests that came began with.
+    heads: Vec<String>,
     /// The request that gets into trouble, counted from the last plan, and what into.
     trouble: Option<(u64, Trouble)>,
     since: u64,
@@ -120,6 +122,13 @@ impl Proxy {
         plan.is_cut = false;
     }
 
+    /// Whether the trouble has come about by now.
+    #[must_use]
+    pub fn has_come_about(&self) -> bool {
+        let plan = self.state.plan();
+        plan.trouble.is_none_or(|(after, _)| plan.since > after)
+    }
+
     /// Lets everything through from now on. Says whether the trouble had come about.
     pub fn mend(&self) -> bool {
         let mut plan = self.state.plan();
@@ -127,11 +136,10 @@ impl Proxy {
         plan.trouble.take().is_none_or(|(after, _)| plan.since > after)
     }
 
-    /// Whether the trouble that is planned has come about.
+    /// The heads of all requests that came, in their order.
     #[must_use]
-    pub fn has_struck(&self) -> bool {
-        let plan = self.state.plan();
-        plan.trouble.is_some_and(|(after, _)| plan.since > after)
+    pub fn heads(&self) -> Vec<String> {
+        self.state.plan().heads.clone()
     }
 
     /// Makes every request take longer.
@@ -154,6 +162,7 @@ impl State {
     /// What is done to the next request, and how long it takes.
     fn decide(&self, request: &Message) -> (Trouble, Duration, Duration) {
         let mut plan = self.plan();
+        plan.heads.push(request.head.clone());
         let number = plan.since;
         let counts = !plan.of_changes || !matches!(request.word(0), "GET" | "HEAD");
         plan.since += u64::from(counts);
