@@ -136,3 +136,45 @@ fn s17_what_unobin_calls_sensitive_is_a_secret() {
     let hello = named(&snapshot, "resource.hello");
     assert!(!holds_open_secret(hello.inputs.json().unwrap()));
 }
+
+#[test]
+fn removing_a_resource_and_its_mentions_has_a_way_back() {
+    let key = StackKey::parse("ParentStack", "us-east-1").unwrap();
+    let state = StackState::read(&fixture("cdkd/deployed/cdkd/ParentStack/us-east-1/state.json")).unwrap();
+    let unchanged = state.with_changes_of(&key, &state.project(&key)).unwrap();
+    assert_eq!(unchanged.to_bytes(), state.to_bytes());
+    let mut snapshot = state.project(&key);
+    leave_out(&mut snapshot, projection::cdkd::PACKAGE);
+    let repaired = state.with_changes_of(&key, &snapshot).unwrap();
+    let names: Vec<&str> = repaired.resources.iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["ParentTopicEFE305AF", "FromChild1190AF91"]);
+    assert_eq!(repaired.resources.get("FromChild1190AF91").unwrap().needs(), ["ParentTopicEFE305AF"]);
+    let topic = |state: &StackState| state.resources.get("ParentTopicEFE305AF").cloned();
+    assert_eq!(topic(&repaired), topic(&state));
+
+    let document = text("unobin/decoded/2026-11-15T18_17_36.657708709Z.json");
+    let record = unobin::Snapshot::decode(document.as_bytes()).unwrap();
+    let mut snapshot = record.project();
+    assert_eq!(record.with_changes_of(&snapshot).unwrap().encode().unwrap(), document.as_bytes());
+    snapshot.resources.retain(|resource| resource.urn.name() != "action.read-back");
+    let without = record.with_changes_of(&snapshot).unwrap();
+    assert!(without.find("action.read-back").is_none());
+    assert_eq!(without.find("resource.token"), record.find("resource.token"));
+}
+
+#[test]
+fn s10_what_the_other_system_has_no_place_for_is_refused() {
+    let record =
+        unobin::Snapshot::decode(text("unobin/decoded/2026-11-15T18_17_36.657708709Z.json").as_bytes());
+    let record = record.unwrap();
+    let mut changed = record.project();
+    let at = changed.resources.iter().position(|resource| resource.urn.name() == "resource.hello").unwrap();
+    changed.resources[at].protect = true;
+    let error = record.with_changes_of(&changed).unwrap_err();
+    assert_eq!(error.urn, changed.resources[at].urn);
+    let mut grown = record.project();
+    let mut new = grown.resources[at].clone();
+    new.urn = new.urn.renamed("resource.other");
+    grown.resources.push(new);
+    assert_eq!(record.with_changes_of(&grown).unwrap_err().change, "a new resource");
+}

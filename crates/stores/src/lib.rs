@@ -20,6 +20,7 @@ pub mod object;
 pub mod postgres;
 mod revision;
 pub mod unobin;
+mod upgrade;
 
 pub use contract::{
     At, HeldLease, JournalHead, JournalMark, JournalPart, Leases, Reads, Recorded, Relocation,
@@ -30,3 +31,4 @@ pub use host::{Host, SystemHost};
 pub use lease::{Claim, ForeignLock, LeaseInfo, Orphan, Recovery};
 pub use names::{NameError, StackId};
 pub use revision::{Commit, Committed, Keep, RevisionInfo};
+pub use upgrade::{Unowned, Upgrade, Upgraded};

@@ -5,10 +5,12 @@
 //! that is there.
 
 mod aws_native;
+mod back;
 pub mod cdkd;
 mod leaving_out;
 pub mod unobin;
 
+pub use back::NoWayBack;
 pub use leaving_out::leave_out;
 
 use drystone_model::{Manifest, Properties, ProviderReference, ROOT_STACK_TYPE, Resource, Snapshot, Urn};

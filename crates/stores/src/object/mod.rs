@@ -24,6 +24,7 @@ mod relocate;
 pub(crate) mod requests;
 mod revisions;
 mod segments;
+mod upgrade;
 
 pub use crate::diy::DiyOptions;
 pub use crate::diy::layout::Compression;
@@ -102,7 +103,7 @@ impl BucketStore {
         let meta = bucket.read(paths::META).await?;
         let has_projects = match &meta {
             Some(meta) => document::layout_version(bucket.location(paths::META), &meta.content)? == 1,
-            None => !options.diy.legacy_layout && !has_legacy_stacks(&bucket).await?,
+            None => !options.diy.legacy_layout && upgrade::legacy_stacks(&bucket).await?.is_empty(),
         };
         let has_meta = AtomicBool::new(meta.is_some());
         Ok(Self { inner: Arc::new(Inner { bucket, host, options, has_projects, has_meta }) })
@@ -135,17 +136,11 @@ impl BucketStore {
     async fn ensure_meta(&self) -> Result<()> {
         if self.has_projects() && !self.inner.has_meta.load(Ordering::Relaxed) {
             // Whoever was there before wrote the same.
-            self.bucket().create(paths::META, "version: 1\n").await?;
+            self.bucket().create(paths::META, paths::MARK).await?;
             self.inner.has_meta.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
-}
-
-/// Whether stacks stand where CLIs older than projects put them.
-async fn has_legacy_stacks(bucket: &Bucket) -> Result<bool> {
-    let (_, files) = bucket.names(paths::STACKS).await?;
-    Ok(files.iter().any(|found| paths::stack_of(&found.path).is_some()))
 }
 
 #[async_trait]
