@@ -9,7 +9,7 @@ use drystone_stores::object::{AccountOptions, S3Account};
 use futures::{StreamExt, TryStreamExt};
 use harness::Sandbox;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
+use object_store::ObjectStoreExt;
 use std::time::{Duration, Instant};
 
 const STACKS: usize = 1000;
