@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// `cargo xtask check`.
 pub(crate) fn command() -> Result<ExitCode, Failure> {
-    let ready = setup::ensure(&[&setup::COMPONENTS, &setup::CARGO_DENY])?;
+    let ready = setup::tools()?;
     let mut phases = Phases::default();
     run(&ready, &mut phases);
     phases.report();

@@ -6,23 +6,36 @@ use crate::tally::Tally;
 use crate::{check, example, setup, suites};
 use std::process::ExitCode;
 
-/// `cargo xtask test`.
+/// `cargo xtask test`. The peers are installed while the tests are built: one waits for the network where the other waits
+/// for the processor.
 pub(crate) fn command() -> Result<ExitCode, Failure> {
     let mut phases = Phases::default();
-    let mut ready = None;
-    phases.run("setup", || {
-        ready = Some(setup::everything()?);
+    let mut tools = None;
+    phases.run("tools", || {
+        tools = Some(setup::tools()?);
         Ok(Ending::Passed)
+    });
+    let Some(tools) = tools else {
+        return Ok(ExitCode::FAILURE);
+    };
+    let mut built = None;
+    let mut ready = None;
+    std::thread::scope(|scope| {
+        let peers = scope.spawn(setup::everything);
+        check::run(&tools, &mut phases);
+        phases.run("test build", || {
+            built = Some(suites::build()?);
+            Ok(Ending::Passed)
+        });
+        phases.run("peers", || {
+            let installed = peers.join().map_err(|_| Failure::new("the installation of peers died"))?;
+            ready = Some(installed?);
+            Ok(Ending::Passed)
+        });
     });
     let Some(ready) = ready else {
         return Ok(ExitCode::FAILURE);
     };
-    check::run(&ready, &mut phases);
-    let mut built = None;
-    phases.run("test build", || {
-        built = Some(suites::build()?);
-        Ok(Ending::Passed)
-    });
     phases.run("examples", || {
         example::all()?;
         Ok(Ending::Passed)

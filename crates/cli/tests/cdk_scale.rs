@@ -8,8 +8,8 @@ use drystone_servers::{BUCKET, Cloud, minio};
 use drystone_stores::object::{AccountOptions, S3Account};
 use futures::{StreamExt, TryStreamExt};
 use harness::Sandbox;
+use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use std::time::{Duration, Instant};
 
 const STACKS: usize = 1000;

@@ -10,7 +10,9 @@ use drystone_model::{Severity, verify};
 use drystone_sim::{Fault, Survival};
 use drystone_stores::conformance::make::{names, snapshot, stack};
 use drystone_stores::local::LocalOptions;
-use drystone_stores::{At, Claim, Commit, Error, Leases, Reads, Recovery, Relocation, Result, StackId};
+use drystone_stores::{
+    At, Claim, Commit, Error, Leases, Reads, Recovery, Relocation, Result, StackId, Upgrade,
+};
 use scenario::{Machine, update};
 
 const SURVIVALS: [Survival; 3] = [Survival::Nothing, Survival::Everything, Survival::Some];

@@ -28,7 +28,7 @@ use std::time::Instant;
 
 use azurite::AZURITE;
 pub(crate) use cargo_deny::CARGO_DENY;
-pub(crate) use components::COMPONENTS;
+use components::COMPONENTS;
 use fake_gcs::FAKE_GCS;
 use go_provider::GO_PROVIDER;
 pub(crate) use minio::MINIO;
@@ -116,6 +116,14 @@ pub(crate) fn command(print: Print) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the checks need beside the Rust toolchain.
+const TOOLS: &[&Peer] = &[&COMPONENTS, &CARGO_DENY];
+
+/// Makes the tools of the checks ready.
+pub(crate) fn tools() -> Result<Ready, Failure> {
+    ensure(TOOLS)
 }
 
 /// Makes every peer ready.
