@@ -2,6 +2,7 @@
 //! journals and lock files look like, and what a journal makes of its base. Bytes come in and go out; nothing here
 //! reads or writes.
 
+pub(crate) mod cadence;
 pub(crate) mod document;
 pub(crate) mod frames;
 pub(crate) mod gathering;
@@ -27,7 +28,8 @@ pub struct DiyOptions {
     pub backups: bool,
     /// Whether an empty store gets the layout without projects.
     pub legacy_layout: bool,
-    /// How often a running update writes a checkpoint for tools that know nothing of the journal; `None` for never.
+    /// After how long a running update writes its first checkpoint for tools that know nothing of the journal; `None` for
+    /// never. The pauses between the next ones grow.
     pub checkpoint_interval: Option<Duration>,
     /// The version of the tool, for manifests.
     pub tool_version: String,

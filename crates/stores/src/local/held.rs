@@ -7,6 +7,7 @@ use super::group_commit::{Durable, GroupCommit};
 use super::leases::{Guard, Taken};
 use super::recovery::JOURNAL;
 use crate::disk::{self, FileLock};
+use crate::diy::cadence::Cadence;
 use crate::diy::document::{self, Publish};
 use crate::diy::frames::{self, Frame, Header, Publication};
 use crate::diy::outline::Outline;
@@ -17,7 +18,6 @@ use crate::{Commit, Committed, Error, HeldLease, Keep, LeaseInfo, Recovery, Relo
 use async_trait::async_trait;
 use drystone_journal::Entry;
 use drystone_model::Snapshot;
-use jiff::Timestamp;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -39,8 +39,8 @@ struct Shared {
 struct Update {
     current: Current,
     journal: Option<OpenJournal>,
-    /// When the last checkpoint on the way was begun.
-    checkpointed: Option<Timestamp>,
+    /// When checkpoints on the way are written.
+    cadence: Cadence,
     checkpointing: Option<JoinHandle<()>>,
 }
 
@@ -68,7 +68,8 @@ struct OpenJournal {
 impl LocalLease {
     pub(crate) fn new(store: LocalStore, stack: StackId, taken: Taken, recovery: Recovery) -> Result<Self> {
         let current = Current::Seen(checkpoint::locate(store.disk(), &stack)?);
-        let update = Mutex::new(Update { current, journal: None, checkpointed: None, checkpointing: None });
+        let update =
+            Mutex::new(Update { current, journal: None, cadence: Cadence::default(), checkpointing: None });
         let shared = Arc::new(Shared { store, stack, info: taken.info, update });
         Ok(Self { shared, recovery, _alive: taken.alive })
     }
@@ -376,14 +377,10 @@ impl Shared {
         let Some(interval) = shared.store.options().checkpoint_interval else { return };
         let mut update = shared.update();
         let now = shared.store.host().now();
-        let last = *update.checkpointed.get_or_insert(now);
-        let elapsed = now.duration_since(last);
-        if elapsed < jiff::SignedDuration::try_from(interval).unwrap_or(jiff::SignedDuration::MAX)
-            || update.checkpointing.as_ref().is_some_and(|thread| !thread.is_finished())
-        {
+        let is_running = update.checkpointing.as_ref().is_some_and(|thread| !thread.is_finished());
+        if is_running || !update.cadence.is_due(interval, now) {
             return;
         }
-        update.checkpointed = Some(now);
         drop(update);
         if shared.store.host().has_threads() {
             let worker = Arc::clone(shared);

@@ -6,6 +6,7 @@ use super::documents::Document;
 use super::heartbeat::Heartbeat;
 use super::leases::Leases;
 use super::writes::{Change, Writer};
+use crate::diy::cadence::Cadence;
 use crate::diy::document::{self, Publish};
 use crate::diy::frames::{self, Frame, Header, Publication};
 use crate::diy::gathering::outcome;
@@ -15,7 +16,6 @@ use crate::{Commit, Committed, Error, HeldLease, Keep, LeaseInfo, Recovery, Relo
 use async_trait::async_trait;
 use drystone_journal::Entry;
 use drystone_model::Snapshot;
-use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::JoinHandle;
@@ -46,8 +46,8 @@ struct Update {
     announced: Vec<String>,
     /// Whether it is not known of the last of them.
     unsure: bool,
-    /// When it was begun.
-    checkpointed: Option<Timestamp>,
+    /// When checkpoints on the way are written.
+    cadence: Cadence,
     checkpointing: Option<JoinHandle<()>>,
 }
 
@@ -57,7 +57,7 @@ impl Update {
         self.recording = None;
         self.start.clear();
         self.announced.clear();
-        self.checkpointed = None;
+        self.cadence = Cadence::default();
     }
 }
 
@@ -327,13 +327,10 @@ impl Shared {
         let Some(interval) = shared.store.options().diy.checkpoint_interval else { return };
         let mut update = shared.update.lock().await;
         let now = shared.store.host().now();
-        let last = *update.checkpointed.get_or_insert(now);
-        let interval = SignedDuration::try_from(interval).unwrap_or(SignedDuration::MAX);
         let is_running = update.checkpointing.as_ref().is_some_and(|task| !task.is_finished());
-        if is_running || now.duration_since(last) < interval {
+        if is_running || !update.cadence.is_due(interval, now) {
             return;
         }
-        update.checkpointed = Some(now);
         let worker = Arc::clone(shared);
         update.checkpointing = Some(tokio::spawn(async move {
             // That it cannot be written is no failure of the update: the journal holds everything.
