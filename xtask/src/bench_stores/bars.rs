@@ -1,7 +1,7 @@
 //! What the results say against the bars.
 
 use super::medium::Store;
-use super::table::{Cell, Table};
+use super::table::Table;
 use crate::bench_up::{Engine, Shape, Step};
 use std::fmt::Write;
 
@@ -67,19 +67,21 @@ impl Table {
 
     /// How bytes and requests grow from 500 to 2,000.
     fn growth(&self, store: Store, bars: &mut Bars) {
-        let figures: [(&str, fn(&Cell) -> u64); 2] =
-            [("bytes", Cell::bytes), ("requests", |cell| cell.traffic.requests)];
         for (shape, step) in SHAPES.into_iter().flat_map(|shape| STEPS.map(|step| (shape, step))) {
             let at = |size| self.find(store, shape, size, step, Engine::Ours);
             let (Some(small), Some(large)) = (at(500), at(2000)) else { continue };
-            for (what, of) in figures {
+            let figures = [
+                ("bytes", small.bytes(), large.bytes()),
+                ("requests", small.traffic.requests, large.traffic.requests),
+            ];
+            for (what, small, large) in figures {
                 let name = format!(
                     "{}: {what} of {} from 500 to 2,000, {}",
                     store.name(),
                     step.name(),
                     shape.name()
                 );
-                bars.hold(&name, of(large) as f64 / of(small) as f64, &Bar::AtMost(IN_STEP), "");
+                bars.hold(&name, large as f64 / small as f64, &Bar::AtMost(IN_STEP), "");
             }
         }
     }
