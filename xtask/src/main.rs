@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks to its caller")]
 
 mod bench;
+mod bench_stores;
 mod bench_up;
 mod cache;
 mod check;
@@ -47,6 +48,13 @@ cargo xtask <command>
                     --engines A,B        ours, skipping, stock, floor (all)
                     --repetitions N      lives of each stack (1)
                     --default-up-to N    largest size for the stock CLI with its checkpoints (1000)
+  bench-stores    build for release and measure updates on MinIO and PostgreSQL beside the stock Pulumi CLI
+                    --resources N,N      sizes of the stack (100,500,1000,2000)
+                    --shapes A,B         flat, chain, big (all)
+                    --stores A,B         minio, postgres (all)
+                    --cases A,B          updates, change, slow, list (all)
+                    --stock-up-to N      largest size for the stock CLI (1000)
+                    --stacks N           how many stacks are listed (1000)
 
 The cache is $DRYSTONE_CACHE, else $XDG_CACHE_HOME/drystone, else ~/.cache/drystone.";
 
@@ -76,6 +84,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         ["chaos", seeds] => long::chaos(seeds),
         ["cuts"] => long::cuts(),
         ["bench", options @ ..] => bench::command(options),
+        ["bench-stores", options @ ..] => bench_stores::command(options),
         ["bench-up", options @ ..] => bench_up::command(options),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

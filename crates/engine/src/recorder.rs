@@ -6,7 +6,7 @@ pub(crate) use order::refers_no_further;
 
 use crate::known::{Known, Place};
 use crate::{Journal, JournalError};
-use drystone_journal::{Entry, Kind, Replayer};
+use drystone_journal::{Entry, Kept, Kind, Replayer};
 use drystone_model::{Operation, OperationKind, Resource, Snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,6 +33,35 @@ struct Queue {
     broken: Option<JournalError>,
     /// What the entries make of the base, where somebody wants to know in the end.
     followed: Option<Replayer>,
+}
+
+impl Queue {
+    /// Numbers entries and lets them wait.
+    fn add(&mut self, entries: Vec<Entry>) {
+        for mut entry in entries {
+            self.sequence += 1;
+            entry.sequence = self.sequence;
+            if let Some(followed) = &mut self.followed {
+                // What is refused shows when the snapshot is taken.
+                let _ = followed.add(entry.clone());
+            }
+            self.waiting.push(entry);
+        }
+    }
+
+    /// Adds a kept state to those that wait, which share one entry as long as nothing comes between.
+    fn add_kept(&mut self, operation: i64, index: usize) {
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        let run = Kept { operation_id: operation, base: vec![index], ..Kept::default() };
+        let Some(last) = self.waiting.last_mut().filter(|last| last.kind == Kind::Kept) else {
+            let entry = Entry { kept: vec![run], ..Entry::new(Kind::Kept, 0, 0) };
+            return self.add(vec![entry]);
+        };
+        match last.kept.last_mut() {
+            Some(kept) if kept.operation_id + kept.base.len() as i64 == operation => kept.base.push(index),
+            _ => last.kept.push(run),
+        }
+    }
 }
 
 /// How an entry must be treated.
@@ -116,7 +145,37 @@ impl Recorder {
 
     /// Writes down that a resource is as it was.
     pub(crate) async fn keep(&self, success: Success) -> Result<Place, JournalError> {
-        self.light(success, Weight::Elided).await
+        match self.keep_as_it_stands(&success) {
+            Some(kept) => kept,
+            None => self.light(success, Weight::Elided).await,
+        }
+    }
+
+    /// Keeps a state of the base with nothing but its position, together with those that were kept before it: what
+    /// else happens in a run must not cost what the whole stack holds (S3). `None` where there is more to say.
+    fn keep_as_it_stands(&self, success: &Success) -> Option<Result<Place, JournalError>> {
+        let (Some(Place::Base(index)), Some(state)) = (success.remove, &success.state) else { return None };
+        let says_more = success.refresh
+            || success.byte_strings
+            || success.delete.is_some()
+            || success.pending_replacement.is_some();
+        let mut queue = self.queue();
+        if says_more || self.journal.is_none() || queue.followed.is_some() {
+            return None;
+        }
+        if let Some(error) = &queue.broken {
+            return Some(Err(error.clone()));
+        }
+        let Queue { order, operation, .. } = &mut *queue;
+        let mut next = || {
+            *operation += 1;
+            *operation
+        };
+        let moved = order.keep(index, state, &mut next)?;
+        let operation = next();
+        queue.add(moved);
+        queue.add_kept(operation, index);
+        Some(Ok(Place::New(operation)))
     }
 
     async fn light(&self, success: Success, weight: Weight) -> Result<Place, JournalError> {
@@ -241,15 +300,7 @@ impl Recorder {
                 *operation += 1;
                 *operation
             });
-            for mut entry in entries {
-                queue.sequence += 1;
-                entry.sequence = queue.sequence;
-                if let Some(followed) = &mut queue.followed {
-                    // What is refused shows when the snapshot is taken.
-                    let _ = followed.add(entry.clone());
-                }
-                queue.waiting.push(entry);
-            }
+            queue.add(entries);
             queue.sequence
         };
         if weight == Weight::Durable { self.flush_to(sequence).await } else { Ok(()) }

@@ -1,6 +1,6 @@
 //! The snapshot that entries make, while they are being applied in order.
 
-use crate::{Entry, Kind, Reason, prune::prune_references};
+use crate::{Entry, Kept, Kind, Reason, prune::prune_references};
 use drystone_model::{
     DuplicateAlias, Extension, Feature, Features, Operation, OperationKind, Resource, SecretsProvider,
     Snapshot, normalize,
@@ -80,6 +80,7 @@ impl Draft {
                 self.extensions.extend(entry.extension_ref.zip(entry.extension));
             }
             Kind::Snippets => self.base.snippets = entry.snippets,
+            Kind::Kept => self.keep(&entry.kept)?,
             Kind::Unstated | Kind::Other(_) => {}
         }
         self.byte_strings |= requires_byte_string;
@@ -110,6 +111,24 @@ impl Draft {
         self.change(delete, |slot| slot.iter_mut().for_each(|resource| resource.delete = true));
         self.change(replace, |slot| slot.iter_mut().for_each(|resource| resource.pending_replacement = true));
         self.refreshed |= entry.is_refresh;
+        Ok(())
+    }
+
+    /// States of the base take their places among the new ones, as they stand. One that is gone stays gone.
+    fn keep(&mut self, kept: &[Kept]) -> Result<(), Reason> {
+        for (operation, index) in kept.iter().flat_map(Kept::each) {
+            self.places(("kept", Some(index)), ("kept", None))?;
+            if self.operations.contains_key(&operation) {
+                return Err(Reason::BegunBefore(operation));
+            }
+        }
+        for (operation, index) in kept.iter().flat_map(Kept::each) {
+            let slot = usize::try_from(index).ok().and_then(|index| self.old.get_mut(index));
+            let state = slot.and_then(Option::take);
+            let place = state.is_some().then_some(Place::New(self.new.len()));
+            self.new.extend(state.map(Some));
+            self.operations.insert(operation, Progress::Ended(place));
+        }
         Ok(())
     }
 

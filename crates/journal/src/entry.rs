@@ -49,6 +49,25 @@ record! {
         optional "extension" => extension: Option<Extension>,
         /// Whether a byte string is somewhere inside, sealed or not.
         optional "requiresByteString" => requires_byte_string: bool,
+        /// States of the base that were kept, in this order.
+        optional "kept" => kept: Vec<Kept>,
+    }
+}
+
+record! {
+    /// States of the base that are as they were, by operations with consecutive numbers.
+    pub struct Kept {
+        /// The operation that kept the first of them.
+        always "operationID" => operation_id: i64,
+        /// Their positions in the base, in the order in which they were kept.
+        always "base" => base: Vec<i64>,
+    }
+}
+
+impl Kept {
+    /// The operations, each with the position of the state that it kept.
+    pub fn each(&self) -> impl Iterator<Item = (i64, i64)> {
+        (self.operation_id..).zip(self.base.iter().copied())
     }
 }
 
@@ -78,9 +97,15 @@ pub enum Kind {
     ExtensionParameterize,
     /// The stack has other snippets.
     Snippets,
+    /// States of the base are as they were: they move before what is left of it. No kind of Pulumi's: it says in a few
+    /// bytes what that format says with a begin, an end and the whole state for each.
+    Kept,
     /// Something that this version does not know.
     Other(i64),
 }
+
+/// The number of [`Kind::Kept`], out of the way of Pulumi's.
+const KEPT: i64 = 1000;
 
 impl Kind {
     /// The kinds that this version knows, by their number.
@@ -106,6 +131,9 @@ impl Kind {
     /// The kind of that number.
     #[must_use]
     pub fn from_number(number: i64) -> Self {
+        if number == KEPT {
+            return Self::Kept;
+        }
         let known = usize::try_from(number).ok().and_then(|index| Self::KNOWN.get(index));
         known.copied().unwrap_or(Self::Other(number))
     }
@@ -115,6 +143,7 @@ impl Kind {
     pub fn number(self) -> Option<i64> {
         match self {
             Self::Unstated => None,
+            Self::Kept => Some(KEPT),
             Self::Other(number) => Some(number),
             _ => Self::KNOWN.iter().position(|&kind| kind == self).and_then(|index| index.try_into().ok()),
         }
@@ -175,6 +204,7 @@ impl Entry {
             }
             Kind::RefreshSuccess if two_targets && self.state.is_some() => Err(Reason::TwoTargets),
             Kind::Write => need(self.new_snapshot.is_some(), "newSnapshot"),
+            Kind::Kept => need(!self.kept.is_empty(), "kept"),
             Kind::SecretsManager => need(self.secrets_provider.is_some(), "secretsProvider"),
             Kind::ExtensionParameterize => {
                 need(self.extension_ref.is_some(), "extensionRef")?;

@@ -15,7 +15,7 @@ mod prune;
 mod refused;
 mod replayer;
 
-pub use entry::{Entry, Kind, UnreadableEntry};
+pub use entry::{Entry, Kept, Kind, UnreadableEntry};
 pub use line::replay_line;
 pub use prune::prune_references;
 pub use refused::{Reason, Refused};

@@ -90,7 +90,11 @@ pub fn minio() -> &'static Cloud {
 
 /// A MinIO of one's own, in a region.
 pub fn minio_in(region: &str) -> Cloud {
-    let program = peer("DRYSTONE_PEER_MINIO");
+    minio_of(&peer("DRYSTONE_PEER_MINIO"), region)
+}
+
+/// A MinIO of one's own that stands there, in a region.
+pub fn minio_of(program: &Path, region: &str) -> Cloud {
     let program =
         [&*program.to_string_lossy(), "server", "--quiet", "--address", "127.0.0.1:PORT", "FOLDER/data"]
             .map(str::to_owned);

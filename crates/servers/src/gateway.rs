@@ -76,7 +76,7 @@ fn serve(stream: &TcpStream, gate: &impl Gate, port: u16) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut upstream = Upstream { port, stream: None };
     let mut from = BufReader::new(stream);
-    while let Some(request) = Message::request(&mut from)? {
+    while let Some(request) = Message::request(&mut from, &mut &*stream)? {
         match gate.pass(request, &mut upstream)? {
             Reply::Whole(answer) => answer.write(&mut &*stream)?,
             Reply::Part(answer, length) => {

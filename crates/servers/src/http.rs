@@ -33,10 +33,17 @@ impl Message {
         out.flush()
     }
 
-    /// Reads a request; `None` when the other side has nothing more to ask.
-    pub(crate) fn request(from: &mut impl BufRead) -> io::Result<Option<Self>> {
+    /// Reads a request; `None` when the other side has nothing more to ask. One who wants to be told to go on before it
+    /// sends a large body is told so at once, `to` it; the server behind need not be asked.
+    pub(crate) fn request(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<Option<Self>> {
         let Some(head) = head(from)? else { return Ok(None) };
         let mut request = Self { head, body: Vec::new() };
+        if request.header("expect").is_some() {
+            to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+            to.flush()?;
+            let is_kept = |line: &&str| !line.to_ascii_lowercase().starts_with("expect:");
+            request.head = request.head.split_inclusive('\n').filter(is_kept).collect();
+        }
         request.read_body(from, false)?;
         Ok(Some(request))
     }
@@ -117,4 +124,19 @@ pub(crate) fn status(port: u16, method: &str, target: &str, headers: &str, body:
 /// Whether a server of this machine answers anything at all.
 pub(crate) fn answers(port: u16) -> bool {
     status(port, "GET", "/", "", "").is_ok_and(|status| status < 500)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_waits_to_be_told_to_go_on_is_told_so() {
+        let asked = "PUT /a HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab";
+        let mut told = Vec::new();
+        let request = Message::request(&mut asked.as_bytes(), &mut told).unwrap().unwrap();
+        assert_eq!(told, b"HTTP/1.1 100 Continue\r\n\r\n");
+        assert_eq!(request.head, "PUT /a HTTP/1.1\r\nContent-Length: 2\r\n\r\n");
+        assert_eq!(request.body, b"ab");
+    }
 }

@@ -1,4 +1,4 @@
-//! Real servers for tests, started on this machine, and a proxy in front of them that misbehaves.
+//! Real servers for tests and benchmarks, started on this machine, and proxies in front of them that misbehave and count.
 //!
 //! A server is found by the variable that `cargo xtask setup` gives it, listens on the loopback on a free port, and
 //! ends with whoever started it, however that ends. The tests of one process share one ([`minio`], [`moto`],
@@ -11,12 +11,14 @@ mod postgres;
 mod process;
 mod proxy;
 mod scripted;
+mod wire;
 mod xml_api;
 
 pub use clouds::{
-    AZURITE_KEY, AZURITE_TOKEN, BUCKET, Cloud, azurite, fake_gcs, minio, minio_in, moto, moto_alone,
+    AZURITE_KEY, AZURITE_TOKEN, BUCKET, Cloud, azurite, fake_gcs, minio, minio_in, minio_of, moto, moto_alone,
 };
 pub use postgres::Postgres;
 pub use process::Server;
-pub use proxy::{Proxy, Traffic, Trouble};
+pub use proxy::{Asked, Proxy, Traffic, Trouble};
 pub use scripted::Scripted;
+pub use wire::Wire;

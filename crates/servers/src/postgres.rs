@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 /// A server of one's own.
 #[derive(Debug)]
 pub struct Postgres {
+    /// Where its programs stand.
+    programs: PathBuf,
     folder: PathBuf,
     port: u16,
     keeper: Child,
@@ -38,6 +40,11 @@ impl Postgres {
 
     /// Makes and starts a server with settings of its own.
     pub fn start(settings: &[&str]) -> Self {
+        Self::start_of(&peer("DRYSTONE_PEER_POSTGRES"), settings)
+    }
+
+    /// The same, of programs that stand there.
+    pub fn start_of(programs: &Path, settings: &[&str]) -> Self {
         let folder =
             tempfile::Builder::new().prefix("drystone-postgres-").tempdir().expect("a folder").keep();
         let data = folder.join("data");
@@ -46,19 +53,20 @@ impl Postgres {
             let given = Command::new("chown").args(["-R", "nobody"]).arg(&folder).status().expect("chown");
             assert!(given.success(), "the folder cannot be given to the server's user");
         }
-        let made = unprivileged("initdb")
+        let made = unprivileged(&programs.join("initdb"))
             .args(["--no-sync", "--auth=trust", "--username=drystone", "--encoding=UTF8", "--locale=C", "-D"])
             .arg(&data)
             .output()
             .expect("initdb");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        Self::run(&folder, settings)
+        Self::run(programs, &folder, settings)
     }
 
-    fn run(folder: &Path, settings: &[&str]) -> Self {
+    fn run(programs: &Path, folder: &Path, settings: &[&str]) -> Self {
         for _ in 0..8 {
             let port = free_port();
-            let mut server = Self { keeper: keep(folder, port, settings), folder: folder.to_owned(), port };
+            let keeper = keep(programs, folder, port, settings);
+            let mut server = Self { programs: programs.to_owned(), folder: folder.to_owned(), port, keeper };
             if server.answers() {
                 return server;
             }
@@ -105,7 +113,7 @@ impl Postgres {
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
         std::fs::remove_file(self.folder.join("log")).expect("the log");
-        self.keeper = keep(&self.folder, self.port, settings);
+        self.keeper = keep(&self.programs, &self.folder, self.port, settings);
         assert!(self.answers(), "{}", std::fs::read_to_string(self.folder.join("log")).unwrap_or_default());
     }
 
@@ -134,8 +142,8 @@ impl Drop for Postgres {
     }
 }
 
-fn keep(folder: &Path, port: u16, settings: &[&str]) -> Child {
-    let server = unprivileged("postgres");
+fn keep(programs: &Path, folder: &Path, port: u16, settings: &[&str]) -> Child {
+    let server = unprivileged(&programs.join("postgres"));
     let mut command = Command::new("sh");
     command.args(["-c", KEEPER, "keeper"]).arg(folder).arg(server.get_program()).args(server.get_args());
     command.arg("-D").arg(folder.join("data")).arg("-k").arg(folder).args(["-p", &port.to_string()]);
@@ -169,8 +177,7 @@ fn is_root() -> bool {
 }
 
 /// A program of the server's, which refuses to run as root.
-fn unprivileged(program: &str) -> Command {
-    let program = peer("DRYSTONE_PEER_POSTGRES").join(program);
+fn unprivileged(program: &Path) -> Command {
     let mut command = if is_root() {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups"]).arg(program);

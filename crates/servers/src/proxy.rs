@@ -49,6 +49,15 @@ impl Trouble {
     pub const ENDING: [Self; 2] = [Self::Cut, Self::CutAfter];
 }
 
+/// A request that has gone through a proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// What was asked: the method and the target, or the statement.
+    pub what: String,
+    /// Its bytes, head included.
+    pub sent: u64,
+}
+
 /// What has gone through a proxy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -75,6 +84,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Plan {
     traffic: Traffic,
+    asked: Vec<Asked>,
     /// What the requests that came began with.
     heads: Vec<String>,
     /// The request that gets into trouble, counted from the last plan, and what into.
@@ -152,6 +162,12 @@ impl Proxy {
     pub fn traffic(&self) -> Traffic {
         self.state.plan().traffic
     }
+
+    /// The requests that have gone through so far, in their order.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Asked> {
+        self.state.plan().asked.clone()
+    }
 }
 
 impl State {
@@ -173,8 +189,10 @@ impl State {
         };
         plan.is_cut |= Trouble::ENDING.contains(&trouble);
         if !matches!(trouble, Trouble::LoseRequest | Trouble::Cut | Trouble::Busy) {
+            let sent = request.len() as u64;
             plan.traffic.requests += 1;
-            plan.traffic.sent += request.len() as u64;
+            plan.traffic.sent += sent;
+            plan.asked.push(Asked { what: format!("{} {}", request.word(0), request.word(1)), sent });
         }
         (trouble, plan.slow, plan.hang)
     }

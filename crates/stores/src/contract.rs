@@ -1,4 +1,4 @@
-//! The contract that every store keeps: six methods that read, three that lease, five that write.
+//! The contract that every store keeps: seven methods that read, three that lease, five that write.
 
 use crate::{Claim, Commit, Committed, Keep, LeaseInfo, Orphan, Recovery, Result, RevisionInfo, StackId};
 use async_trait::async_trait;
@@ -17,6 +17,18 @@ impl<T: Reads + Leases> Store for T {}
 pub trait Reads: Send + Sync {
     /// The stacks of one project, or of all; those in the trash too, marked so.
     async fn stacks(&self, project: Option<&str>) -> Result<Vec<StackSummary>>;
+    /// Who holds which stacks, of one project or of all, as [`Reads::describe`] tells of each. Stacks that nobody holds
+    /// are left out. A medium that can list what is held overrides this, which asks for stack after stack.
+    async fn holders(&self, project: Option<&str>) -> Result<BTreeMap<StackId, Vec<LeaseInfo>>> {
+        let mut held = BTreeMap::new();
+        for summary in self.stacks(project).await?.into_iter().filter(|summary| summary.trashed.is_none()) {
+            let holders = self.describe(&summary.stack).await?.holders;
+            if !holders.is_empty() {
+                held.insert(summary.stack, holders);
+            }
+        }
+        Ok(held)
+    }
     /// What is known of a stack without opening its snapshot.
     async fn describe(&self, stack: &StackId) -> Result<StackDescription>;
     /// A snapshot: the current one, that plus what a running update has journaled, or a revision's.

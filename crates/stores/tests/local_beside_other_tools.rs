@@ -4,7 +4,7 @@
 
 use drystone_stores::conformance::make::{begin, committed, names, resource, snapshot, stack, success};
 use drystone_stores::local::{LocalOptions, LocalStore};
-use drystone_stores::{At, Claim, Commit, Error, Leases, Reads, Recovery, Relocation, StackId};
+use drystone_stores::{At, Claim, Commit, Error, Leases, Reads, Recovery, Relocation, StackId, StackSummary};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -82,6 +82,32 @@ async fn s09_unknown_members_around_the_state_survive_everything() {
     lease.commit(Commit { snapshot: Some(snapshot(&["z"])), ..Commit::default() }).await.unwrap();
     lease.release().await.unwrap();
     assert_marked(&file, "after a commit under the new name");
+}
+
+#[tokio::test]
+async fn s14_a_list_says_what_the_checkpoint_says_whoever_wrote_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = plain(folder.path());
+    committed(&store, &["a"]).await;
+    let listed = store.stacks(None).await.unwrap();
+    let told = |listed: &[StackSummary]| (listed[0].last_update.clone(), listed[0].resources);
+    let time = store.snapshot(&stack(), At::Current).await.unwrap().snapshot.manifest.time;
+    assert_eq!(told(&listed), (Some(time.clone()), Some(2)));
+
+    let path = checkpoint(folder.path());
+    let text = fs::read_to_string(&path).unwrap().replace(&time, "2026-02-02T00:00:00Z");
+    fs::write(path.with_extension("stock"), text).unwrap();
+    fs::rename(path.with_extension("stock"), &path).unwrap();
+    let listed = store.stacks(None).await.unwrap();
+    assert_eq!(told(&listed), (Some("2026-02-02T00:00:00Z".to_owned()), Some(2)));
+
+    let locks = folder.path().join(".pulumi/locks/organization/shop/prod");
+    fs::create_dir_all(&locks).unwrap();
+    assert!(store.holders(None).await.unwrap().is_empty());
+    let lock = r#"{"pid":7,"username":"ana","hostname":"elsewhere","timestamp":"2026-01-01T00:00:00Z"}"#;
+    fs::write(locks.join("8a.json"), lock).unwrap();
+    let holders = store.holders(Some("shop")).await.unwrap();
+    assert_eq!(holders[&stack()][0].holder(), "ana@elsewhere");
 }
 
 #[tokio::test]

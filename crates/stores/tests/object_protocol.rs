@@ -7,7 +7,9 @@ mod bucket;
 use bucket::TestBucket;
 use drystone_stores::conformance::make::{acquire, begin, committed, names, snapshot, stack, success};
 use drystone_stores::object::{BucketOptions, BucketStore, DiyOptions};
-use drystone_stores::{At, Claim, Commit, Error, HeldLease, Leases, Reads, Recovery, Relocation, StackId};
+use drystone_stores::{
+    At, Claim, Commit, Error, HeldLease, Leases, Reads, Recovery, Relocation, StackId, StackSummary,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -273,6 +275,7 @@ async fn s14_lock_files_of_other_tools_are_honoured_and_removed_by_breaking() {
         panic!("the lock was passed over");
     };
     assert_eq!((lease.holder().as_str(), lease.foreign), ("ana@elsewhere", true));
+    assert_eq!(store.holders(None).await.unwrap()[&stack()], [*lease]);
     let (broken, _) = store.break_lease(&stack(), Claim::new("cancel")).await.unwrap();
     assert_eq!(broken.len(), 1);
     let held = acquire(&store, "up").await;
@@ -280,6 +283,34 @@ async fn s14_lock_files_of_other_tools_are_honoured_and_removed_by_breaking() {
     assert_eq!(locks, 1, "other tools see the lease");
     held.release().await.unwrap();
     is_in_order(&store).await;
+}
+
+#[tokio::test]
+async fn s08_a_list_opens_no_checkpoint_but_those_that_another_tool_wrote() {
+    let bucket = TestBucket::new();
+    let store = plain(&bucket);
+    for number in 0..40 {
+        let stack = StackId::new("shop", &format!("s{number}")).unwrap();
+        let lease = store.acquire(&stack, Claim::new("import")).await.unwrap();
+        let commit = Commit { snapshot: Some(snapshot(&["a"])), ..Commit::default() };
+        lease.commit(commit).await.unwrap();
+        lease.release().await.unwrap();
+    }
+    bucket.mend();
+    let listed = store.stacks(None).await.unwrap();
+    assert!(store.holders(None).await.unwrap().is_empty());
+    let is_known = |summary: &StackSummary| summary.resources == Some(2) && summary.last_update.is_some();
+    assert_eq!(listed.iter().filter(|summary| is_known(summary)).count(), 40);
+    assert_eq!(bucket.reads(".pulumi/stacks/"), 0);
+    assert_eq!(bucket.reads(""), 40, "one note each");
+
+    let path = ".pulumi/stacks/shop/s7.json";
+    let text = bucket.text(path).await.unwrap().replace("2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z");
+    bucket.write(path, text).await;
+    let listed = store.stacks(None).await.unwrap();
+    let changed = listed.iter().find(|summary| summary.stack.name() == "s7").unwrap();
+    assert_eq!(changed.last_update.as_deref(), Some("2026-02-02T00:00:00Z"));
+    assert_eq!(bucket.reads(path), 1);
 }
 
 #[tokio::test]

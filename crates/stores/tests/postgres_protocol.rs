@@ -74,6 +74,8 @@ async fn s14_lock_rows_of_other_tools_are_honoured_and_ours_stand_while_we_hold(
         panic!("the lock was passed over");
     };
     assert_eq!((lease.holder().as_str(), lease.foreign), ("ana@elsewhere", true));
+    assert_eq!(store.holders(None).await.unwrap()[&stack()], [*lease]);
+    assert_eq!(store.holders(Some("another")).await.unwrap().len(), 0);
     let (broken, _) = store.break_lease(&stack(), Claim::new("cancel")).await.unwrap();
     assert_eq!(broken.len(), 1);
     let held = acquire(&store, "up").await;

@@ -10,17 +10,17 @@ use wait4::Wait4;
 
 /// What one run cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cost {
+pub(crate) struct Cost {
     /// From start to end.
-    pub(super) wall: Duration,
+    pub(crate) wall: Duration,
     /// Until the first byte of output, wherever it goes.
-    pub(super) first_output: Duration,
+    pub(crate) first_output: Duration,
     /// Processor time of the process alone.
-    pub(super) processor: Duration,
+    pub(crate) processor: Duration,
     /// The largest resident set in bytes.
-    pub(super) peak: u64,
+    pub(crate) peak: u64,
     /// Bytes written to files.
-    pub(super) written: u64,
+    pub(crate) written: u64,
 }
 
 impl Cost {

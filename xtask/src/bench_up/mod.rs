@@ -11,8 +11,8 @@ mod table;
 use crate::cache;
 use crate::failure::Failure;
 use crate::process;
-use measure::Cost;
-use site::{Engine, Shape, Site, Step};
+pub(crate) use measure::Cost;
+pub(crate) use site::{Backend, Engine, Shape, Site, Step};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::{Cell, Table};
@@ -91,16 +91,7 @@ impl Options {
 /// `cargo xtask bench-up`.
 pub(crate) fn command(words: &[&str]) -> Result<ExitCode, Failure> {
     let options = Options::parse(words)?;
-    process::run(&mut process::cargo([
-        "build",
-        "--release",
-        "--locked",
-        "--package",
-        "drystone",
-        "--package",
-        "drystone-testbed",
-    ]))?;
-    let target = target_folder()?;
+    let target = build_for_release()?;
     let _lock = cache::lock(&target.join("bench.lock"), "bench")?;
     let folder = target.join("bench-up");
     let mut table = Table::default();
@@ -159,6 +150,20 @@ fn measured(site: &Site, repetitions: usize) -> Result<Vec<(Step, Cost)>, Failur
         Cost::median(&costs.collect::<Vec<_>>())
     };
     Ok(steps.into_iter().filter_map(|step| Some((step, of(step)?))).collect())
+}
+
+/// Builds everything that is measured; gives the folder that cargo builds into.
+pub(crate) fn build_for_release() -> Result<PathBuf, Failure> {
+    process::run(&mut process::cargo([
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "drystone",
+        "--package",
+        "drystone-testbed",
+    ]))?;
+    target_folder()
 }
 
 /// The folder that cargo builds into: two above this program.

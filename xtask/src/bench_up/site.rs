@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Who carries the update out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Engine {
+pub(crate) enum Engine {
     Ours,
     /// The stock CLI with its checkpoints skipped.
     StockUnsafe,
@@ -26,7 +26,7 @@ impl Engine {
         (Self::Floor, "floor"),
     ];
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(engine, _)| *engine == self).map_or("", |(_, name)| name)
     }
 
@@ -37,7 +37,7 @@ impl Engine {
 
 /// How resources hang together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Flat,
     Chain,
     /// Flat, with 2 KB of properties each.
@@ -47,7 +47,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Flat => "flat",
             Self::Chain => "chain",
@@ -59,7 +59,7 @@ impl Shape {
     /// Every shape.
     pub(super) const ALL: [Self; 4] = [Self::Flat, Self::Chain, Self::Big, Self::Stash];
 
-    pub(super) fn parse(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|shape| shape.name() == word)
     }
 
@@ -73,15 +73,9 @@ impl Shape {
     }
 
     /// The project file of so many resources.
-    fn project(self, size: usize) -> String {
+    pub(crate) fn project(self, size: usize) -> String {
         if self == Self::Stash {
-            let resource = |number| {
-                format!(
-                    "  r{number}: {{type: 'pulumi:index:Stash', properties: {{input: value {number}}}}}\n"
-                )
-            };
-            let resources: String = (0..size).map(resource).collect();
-            return format!("name: bench\nruntime: yaml\nresources:\n{resources}");
+            return self.yaml(size, None);
         }
         let (shape, bytes) = self.options();
         format!(
@@ -90,9 +84,27 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// A project file in YAML of so many values that the engine itself keeps, one of them changed.
+    pub(crate) fn yaml(self, size: usize, changed: Option<usize>) -> String {
+        let input = |number: usize| match self {
+            _ if changed == Some(number) => format!("another value {number}"),
+            Self::Chain if number > 0 => format!("${{r{}.output}}", number - 1),
+            Self::Big => format!("{number:02048}"),
+            _ => format!("value {number}"),
+        };
+        let resource = |number| {
+            let input = input(number);
+            format!("  r{number}: {{type: 'pulumi:index:Stash', properties: {{input: '{input}'}}}}\n")
+        };
+        let resources: String = (0..size).map(resource).collect();
+        format!("name: bench\nruntime: yaml\nresources:\n{resources}")
+    }
+}
+
 /// What is done with the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Up,
     Unchanged,
     Preview,
@@ -100,7 +112,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
             Self::Unchanged => "up, no change",
@@ -109,7 +121,7 @@ impl Step {
         }
     }
 
-    fn arguments(self) -> &'static [&'static str] {
+    pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Up | Self::Unchanged => &["up", "--yes", "--skip-preview", "--non-interactive"],
             Self::Preview => &["preview", "--non-interactive"],
@@ -118,8 +130,15 @@ impl Step {
     }
 }
 
+/// Where stacks are kept, when not in the site's own folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Backend {
+    pub(crate) url: String,
+    pub(crate) variables: Vec<(&'static str, String)>,
+}
+
 /// A project, a backend and the engine that works on them.
-pub(super) struct Site {
+pub(crate) struct Site {
     engine: Engine,
     shape: Shape,
     size: usize,
@@ -128,10 +147,13 @@ pub(super) struct Site {
     stock: PathBuf,
     /// The folder of the plugin that runs YAML for the stock CLI.
     yaml: PathBuf,
+    backend: Option<Backend>,
+    /// Variables of the project's own.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Site {
-    pub(super) fn new(
+    pub(crate) fn new(
         folder: &Path,
         engine: Engine,
         shape: Shape,
@@ -149,25 +171,32 @@ impl Site {
             binaries: binaries.to_path_buf(),
             stock,
             yaml,
+            backend: None,
+            variables: Vec::new(),
         })
+    }
+
+    /// The same with its stacks elsewhere.
+    pub(crate) fn on(self, backend: Backend) -> Self {
+        Self { backend: Some(backend), ..self }
+    }
+
+    /// The same with a variable for every command.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.variables.push((name, value.into()));
+        self
     }
 
     /// Makes the stack, keeps it, looks at it and destroys it.
     pub(super) fn live(&self) -> Result<Vec<(Step, Cost)>, Failure> {
-        remove_folder(&self.folder)?;
-        for part in ["project", "backend", "home"] {
-            make_folder(&self.folder.join(part))?;
-        }
         if self.engine == Engine::Floor {
+            self.make_folders()?;
             let (shape, bytes) = self.shape.options();
             let mut command = self.command(&self.binaries.join("null-engine"));
             command.args([&self.size.to_string(), shape, &bytes.to_string()]);
             return Ok(vec![(Step::Up, measure(&mut command)?)]);
         }
-        let project = self.shape.project(self.size);
-        let file = self.folder.join("project").join("Pulumi.yaml");
-        std::fs::write(&file, project).map_err(|error| Failure::at(&file, "write", &error))?;
-        self.run(&["stack", "init", "dev"])?;
+        self.begin(&self.shape.project(self.size))?;
         let mut costs = Vec::new();
         for step in [Step::Up, Step::Unchanged, Step::Preview, Step::Destroy] {
             costs.push((step, self.run(step.arguments())?));
@@ -175,8 +204,29 @@ impl Site {
         Ok(costs)
     }
 
+    /// Makes everything anew, with an empty stack.
+    pub(crate) fn begin(&self, project: &str) -> Result<(), Failure> {
+        self.make_folders()?;
+        self.write_project(project)?;
+        self.run(&["stack", "init", "dev"]).map(drop)
+    }
+
+    fn make_folders(&self) -> Result<(), Failure> {
+        remove_folder(&self.folder)?;
+        for part in ["project", "backend", "home"] {
+            make_folder(&self.folder.join(part))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the project file.
+    pub(crate) fn write_project(&self, project: &str) -> Result<(), Failure> {
+        let file = self.folder.join("project").join("Pulumi.yaml");
+        std::fs::write(&file, project).map_err(|error| Failure::at(&file, "write", &error))
+    }
+
     /// What a command costs on the stack, that is none of the steps of its life.
-    pub(super) fn run(&self, arguments: &[&str]) -> Result<Cost, Failure> {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Result<Cost, Failure> {
         let binary = match self.engine {
             Engine::Ours => self.binaries.join("drystone"),
             _ => self.stock.clone(),
@@ -195,11 +245,15 @@ impl Site {
         }
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{}:{path}", self.binaries.display(), self.yaml.display());
+        let own = || format!("file://{}", self.folder.join("backend").display());
+        let url = self.backend.as_ref().map_or_else(own, |backend| backend.url.clone());
+        let variables = self.backend.iter().flat_map(|backend| &backend.variables);
         command
             .current_dir(self.folder.join("project"))
             .env("PATH", path)
             .env("PULUMI_HOME", self.folder.join("home"))
-            .env("PULUMI_BACKEND_URL", format!("file://{}", self.folder.join("backend").display()))
+            .env("PULUMI_BACKEND_URL", url)
+            .envs(variables.chain(&self.variables).map(|(name, value)| (name, value)))
             .env("PULUMI_CONFIG_PASSPHRASE", "bench")
             .env("PULUMI_SKIP_UPDATE_CHECK", "true");
         if self.engine == Engine::StockUnsafe {

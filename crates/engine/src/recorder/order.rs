@@ -66,15 +66,38 @@ impl Order {
         if entry.kind == Kind::Success
             && let Some(state) = &entry.state
         {
-            for index in self.needed_before(state) {
-                let operation = operation();
-                entries.push(Entry::new(Kind::Begin, 0, operation));
-                entries.push(self.move_out(index, operation));
-            }
+            entries = self.move_needs(state, &mut operation);
             self.record(state);
         }
         self.follow(&entry);
         entries.extend(self.in_place(entry));
+        entries
+    }
+
+    /// The entries to write before a base state is kept as it stands; `None` when it no longer stands in the base.
+    pub(super) fn keep(
+        &mut self,
+        index: usize,
+        state: &Resource,
+        mut operation: impl FnMut() -> i64,
+    ) -> Option<Vec<Entry>> {
+        if self.moved.contains_key(&index) || self.vacated.contains(&index) {
+            return None;
+        }
+        let entries = self.move_needs(state, &mut operation);
+        self.record(state);
+        self.vacated.insert(index);
+        Some(entries)
+    }
+
+    /// Moves the base states that have to stand before a state.
+    fn move_needs(&mut self, state: &Resource, operation: &mut impl FnMut() -> i64) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for index in self.needed_before(state) {
+            let operation = operation();
+            entries.push(Entry::new(Kind::Begin, 0, operation));
+            entries.push(self.move_out(index, operation));
+        }
         entries
     }
 

@@ -40,6 +40,27 @@ fn a_program_in_another_order_changes_the_order() {
 }
 
 #[test]
+fn s03_what_a_change_writes_does_not_grow_with_the_stack() {
+    let many = |size: i64| {
+        program(move |p| async move {
+            for number in 0..300 {
+                let resource = p.resource("pkgA:m:T", &format!("r{number:03}"));
+                let changed = if number == 150 { size } else { 1 };
+                resource.input("size", changed).register().await?;
+            }
+            Ok(())
+        })
+    };
+    let mut stack = Stack::new();
+    stack.up(many(1)).ok();
+    let before = stack.names();
+    let outcome = stack.up(many(2)).ok();
+    let written: usize = outcome.journal.iter().map(String::len).sum();
+    assert!(written < 8_000, "{written} bytes");
+    assert_eq!(stack.names(), before);
+}
+
+#[test]
 fn a_dependency_can_be_turned_around() {
     let mut stack = Stack::new();
     stack.up(graph(&[("a", &[]), ("b", &["a"])])).ok();

@@ -54,6 +54,43 @@ fn pending(replayed: &Replayed) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// An entry of our own, which says of many at once what the format says of each with its whole state.
+#[test]
+fn s03_what_was_kept_stands_as_if_each_had_been_written_in_full() {
+    let resources_of = ["a", "b", "c", "d"].map(resource);
+    let base = json!({"resources": resources_of});
+    let last = [
+        json!({"kind": 4, "operationID": 0, "removeNew": 8, "state": {"urn": "c", "custom": false, "type": "u"}}),
+        begin(9),
+        json!({"kind": 1, "operationID": 9, "removeNew": 7}),
+    ];
+    let full = |(operation, index, urn): (i64, i64, &str)| {
+        [
+            begin(operation),
+            json!({"kind": 1, "operationID": operation, "removeOld": index, "state": resource(urn)}),
+        ]
+    };
+    let mut long: Vec<Value> = [(7, 3, "d"), (8, 2, "c"), (4, 0, "a")].into_iter().flat_map(full).collect();
+    long.extend(last.clone());
+    let kept = json!([{"operationID": 7, "base": [3, 2]}, {"operationID": 4, "base": [0]}]);
+    let mut short = vec![json!({"kind": 1000, "operationID": 0, "kept": kept})];
+    short.extend(last);
+    let replayed = run(base.clone(), short);
+    assert_eq!(urns(&replayed), ["c", "a", "b"]);
+    assert_eq!(resources(&replayed), resources(&run(base, long)));
+}
+
+#[test]
+fn what_was_kept_must_stand_in_the_base() {
+    let base = || snapshot(json!({"resources": [resource("a")]}));
+    let kept = |operation: i64, base: Value| json!({"kind": 1000, "operationID": 0, "kept": [{"operationID": operation, "base": base}]});
+    let refused = |entries| replay(base(), numbered(entries)).unwrap_err().reason;
+    assert!(matches!(refused(vec![kept(1, json!([0, 1]))]), Reason::OutOfRange { index: 1, .. }));
+    assert!(matches!(refused(vec![kept(1, json!([-1]))]), Reason::OutOfRange { index: -1, .. }));
+    assert!(matches!(refused(vec![begin(1), kept(1, json!([0]))]), Reason::BegunBefore(1)));
+    assert!(matches!(refused(vec![json!({"kind": 1000, "operationID": 0})]), Reason::Missing("kept")));
+}
+
 /// Upstream keeps counting new resources from where it was before the rebuild, and then reaches past the end.
 #[test]
 fn positions_start_anew_after_a_rebuild() {

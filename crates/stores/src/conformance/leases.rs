@@ -3,6 +3,7 @@
 use super::Fixture;
 use super::make::{acquire, begin, committed, names, snapshot, stack, success};
 use crate::{At, Claim, Commit, Error};
+use std::collections::BTreeMap;
 
 /// S11: of many that ask at once, one gets it.
 pub async fn s11_many_clients_race_for_one_lease(fixture: &dyn Fixture) {
@@ -57,6 +58,24 @@ pub async fn s13_who_waits_is_told_who_holds(fixture: &dyn Fixture) {
     assert_eq!(described.holders[0].nonce, held.info().nonce);
     held.release().await.unwrap();
     assert!(two.describe(&stack()).await.unwrap().holders.is_empty());
+}
+
+/// S13: so does the list of all that are held, which leaves out those of other projects and those that nobody holds.
+pub async fn s13_the_list_of_what_is_held_says_who_holds(fixture: &dyn Fixture) {
+    let (one, two) = (fixture.client(), fixture.client());
+    committed(&*one, &["a"]).await;
+    assert_eq!(two.holders(None).await.unwrap(), BTreeMap::new());
+    let held = acquire(&*one, "destroy").await;
+    let project = stack().project().map(str::to_owned);
+    for wanted in [None, project.as_deref()] {
+        let holders = two.holders(wanted).await.unwrap();
+        assert_eq!(holders.keys().collect::<Vec<_>>(), [&stack()]);
+        let nonces: Vec<&str> = holders[&stack()].iter().map(|holder| holder.nonce.as_str()).collect();
+        assert_eq!(nonces, [held.info().nonce.as_str()]);
+    }
+    assert_eq!(two.holders(Some("another")).await.unwrap(), BTreeMap::new());
+    held.release().await.unwrap();
+    assert_eq!(two.holders(None).await.unwrap(), BTreeMap::new());
 }
 
 /// S13: a holder that was broken frees nothing when it comes back.

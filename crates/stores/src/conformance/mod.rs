@@ -55,6 +55,7 @@ macro_rules! conformance_tests {
             s11_many_clients_race_for_one_lease,
             s12_the_epoch_grows_with_every_holder,
             s13_who_waits_is_told_who_holds,
+            s13_the_list_of_what_is_held_says_who_holds,
             s13_releasing_frees_only_ones_own_lease,
             s04_a_fenced_writer_cannot_append,
             s04_a_fenced_writer_cannot_commit,

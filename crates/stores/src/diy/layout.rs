@@ -9,6 +9,7 @@ pub(crate) const META: &str = ".pulumi/meta.yaml";
 /// What it says where stacks have projects.
 pub(crate) const MARK: &str = "version: 1\n";
 pub(crate) const STACKS: &str = ".pulumi/stacks";
+const LOCKS: &str = ".pulumi/locks";
 pub(crate) const TRASH: &str = ".pulumi/drystone/trash";
 
 /// How a checkpoint file is compressed.
@@ -71,7 +72,26 @@ pub(crate) fn backups(stack: &StackId) -> String {
 
 /// The folder of the lock files that other tools see.
 pub(crate) fn locks(stack: &StackId) -> String {
-    format!(".pulumi/locks/{}", stack.qualified())
+    format!("{LOCKS}/{}", stack.qualified())
+}
+
+/// The folder with the lock files of all stacks of a project, or of all.
+pub(crate) fn all_locks(project: Option<&str>) -> String {
+    match project {
+        // Any stack of it has its lock files there.
+        Some(project) => format!("{LOCKS}/organization/{project}"),
+        None => LOCKS.to_owned(),
+    }
+}
+
+/// The stack that a lock file stands for.
+pub(crate) fn locked_stack(path: &str, has_projects: bool) -> Option<StackId> {
+    let (folder, _) = path.strip_prefix(LOCKS)?.strip_prefix('/')?.rsplit_once('/')?;
+    match has_projects {
+        true if folder.matches('/').count() == 2 => StackId::parse(folder, None).ok(),
+        true => None,
+        false => StackId::legacy(folder).ok(),
+    }
 }
 
 /// The folder with the lease, the lock that shows its holder to be alive, and the guard of both.
@@ -135,5 +155,19 @@ mod tests {
         let legacy = StackId::legacy("prod").unwrap();
         assert_eq!(checkpoint(&legacy), ".pulumi/stacks/prod.json");
         assert_eq!(locks(&legacy), ".pulumi/locks/prod");
+    }
+
+    #[test]
+    fn s14_a_lock_file_tells_its_stack() {
+        let stack = StackId::new("shop", "prod").unwrap();
+        let file = format!("{}/8f3a.json", locks(&stack));
+        assert_eq!(locked_stack(&file, true), Some(stack));
+        assert!(file.starts_with(&format!("{}/", all_locks(Some("shop")))));
+        assert!(file.starts_with(&format!("{}/", all_locks(None))));
+        assert_eq!(locked_stack(&file, false), None);
+        let legacy = StackId::legacy("prod").unwrap();
+        let file = format!("{}/8f3a.json", locks(&legacy));
+        assert_eq!(locked_stack(&file, false), Some(legacy));
+        assert_eq!(locked_stack(&file, true), None);
     }
 }

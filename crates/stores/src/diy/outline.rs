@@ -14,6 +14,8 @@ record! {
         optional "resources" => resources: i64,
         /// Whether a state has ever been written.
         optional "written" => written: bool,
+        /// When the state was written, as it says itself.
+        optional "time" => time: String,
         /// Whether texts that are not UTF-8 stand in it.
         optional "byteStrings" => byte_strings: bool,
         /// Configuration that very old tools kept in the checkpoint.
@@ -44,6 +46,7 @@ impl Outline {
         members.retain(|(name, _)| !matches!(name.as_str(), "version" | "features"));
         Ok(Self {
             written: peeked.state.is_some(),
+            time: peeked.state.as_ref().map(|state| state.time.clone()).unwrap_or_default(),
             resources: peeked.state.map_or(0, |state| i64::try_from(state.resources).unwrap_or(i64::MAX)),
             byte_strings: peeked.version >= 4
                 && peeked.features.iter().any(|name| name == drystone_model::Feature::ByteString.name()),
@@ -57,7 +60,9 @@ impl Outline {
     /// The outline of a document that follows this one, with the same members around the state.
     pub(crate) fn followed_by(&self, checkpoint: &Checkpoint) -> Self {
         let resources = checkpoint.snapshot.as_ref().map_or(0, |snapshot| snapshot.resources.len());
+        let time = checkpoint.snapshot.as_ref().map(|snapshot| snapshot.manifest.time.clone());
         Self {
+            time: time.unwrap_or_default(),
             resources: i64::try_from(resources).unwrap_or(i64::MAX),
             written: checkpoint.snapshot.is_some(),
             byte_strings: checkpoint.byte_strings,

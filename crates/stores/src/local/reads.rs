@@ -8,7 +8,7 @@ use crate::diy::layout::{self, stack_of};
 use crate::diy::replay::{Replay, SETTLED};
 use crate::diy::{document, frames, locks};
 use crate::{
-    At, Error, JournalHead, JournalMark, JournalPart, Reads, Recorded, Result, RevisionInfo,
+    At, Error, JournalHead, JournalMark, JournalPart, LeaseInfo, Reads, Recorded, Result, RevisionInfo,
     StackDescription, StackId, StackSummary, Trashed,
 };
 use async_trait::async_trait;
@@ -21,19 +21,32 @@ impl Reads for LocalStore {
     async fn stacks(&self, project: Option<&str>) -> Result<Vec<StackSummary>> {
         let mut summaries = Vec::new();
         for stack in self.names(project)? {
-            // Removed between the listing and the reading.
-            let Some((_, text)) = checkpoint::read(self.disk(), &stack)? else { continue };
-            let peeked = pulumi::peek(&text);
-            let state = peeked.as_ref().ok().and_then(|peeked| peeked.state.as_ref());
-            summaries.push(StackSummary {
-                stack,
-                last_update: state.map(|state| state.time.clone()),
-                resources: peeked.as_ref().ok().map(|_| state.map_or(0, |state| state.resources as u64)),
-                trashed: None,
-            });
+            summaries.extend(self.summary(stack)?);
         }
         summaries.extend(self.trash(project)?);
         Ok(summaries)
+    }
+
+    /// The lock files are looked through: while a lease is held one stands for it, too. Who holds is asked of those
+    /// alone.
+    async fn holders(&self, project: Option<&str>) -> Result<BTreeMap<StackId, Vec<LeaseInfo>>> {
+        let mut held = BTreeMap::new();
+        let mut folders = vec![layout::all_locks(project.filter(|_| self.has_projects()))];
+        while let Some(folder) = folders.pop() {
+            for name in disk::list(self.disk(), &folder)? {
+                let path = format!("{folder}/{}", name.text);
+                if name.is_folder {
+                    folders.push(path);
+                } else if let Some(stack) = layout::locked_stack(&path, self.has_projects())
+                    && !held.contains_key(&stack)
+                {
+                    let holders = self.leases(&stack).holders()?;
+                    held.insert(stack, holders);
+                }
+            }
+        }
+        held.retain(|_, holders| !holders.is_empty());
+        Ok(held)
     }
 
     async fn describe(&self, stack: &StackId) -> Result<StackDescription> {
@@ -102,6 +115,34 @@ impl Reads for LocalStore {
 }
 
 impl LocalStore {
+    /// What a list says of a stack: from its newest revision where the checkpoint is still the one that it was made of,
+    /// else from the checkpoint.
+    fn summary(&self, stack: StackId) -> Result<Option<StackSummary>> {
+        // Removed between the listing and the look.
+        let Some(located) = checkpoint::locate(self.disk(), &stack)? else { return Ok(None) };
+        // A damaged revision does not hide its stack.
+        let known = self.revisions(&stack).document_of(&located).unwrap_or_default();
+        let outline = known.map(|document| document.outline).filter(|outline| !outline.time.is_empty());
+        if let Some(outline) = outline {
+            let resources = u64::try_from(outline.resources).ok();
+            return Ok(Some(StackSummary {
+                stack,
+                last_update: Some(outline.time),
+                resources,
+                trashed: None,
+            }));
+        }
+        let Some((_, text)) = checkpoint::read(self.disk(), &stack)? else { return Ok(None) };
+        let peeked = pulumi::peek(&text);
+        let state = peeked.as_ref().ok().and_then(|peeked| peeked.state.as_ref());
+        Ok(Some(StackSummary {
+            stack,
+            last_update: state.map(|state| state.time.clone()),
+            resources: peeked.as_ref().ok().map(|_| state.map_or(0, |state| state.resources as u64)),
+            trashed: None,
+        }))
+    }
+
     fn current(&self, stack: &StackId) -> Result<Recorded> {
         let (located, text) =
             checkpoint::read(self.disk(), stack)?.ok_or_else(|| Error::NotFound { stack: stack.clone() })?;

@@ -7,14 +7,14 @@ use crate::diy::layout::{self, stack_of};
 use crate::diy::replay::Replay;
 use crate::diy::{document, locks, trash::TrashNote};
 use crate::{
-    At, Error, JournalHead, JournalMark, JournalPart, Reads, Recorded, Result, RevisionInfo,
+    At, Error, JournalHead, JournalMark, JournalPart, LeaseInfo, Reads, Recorded, Result, RevisionInfo,
     StackDescription, StackId, StackSummary, Trashed,
 };
 use async_trait::async_trait;
 use drystone_dialects::pulumi;
 use drystone_model::Json;
 use futures::{StreamExt, TryStreamExt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many objects are read at once.
 const READS: usize = 32;
@@ -29,6 +29,23 @@ impl Reads for BucketStore {
         let live: Vec<Option<StackSummary>> =
             futures::stream::iter(reads).buffered(READS).try_collect().await?;
         Ok(live.into_iter().flatten().chain(trash).collect())
+    }
+
+    /// One listing of the lock files: while a lease is held one stands for it, too. Who holds is asked of those alone.
+    async fn holders(&self, project: Option<&str>) -> Result<BTreeMap<StackId, Vec<LeaseInfo>>> {
+        let folder = layout::all_locks(project.filter(|_| self.has_projects()));
+        let files = self.bucket().list(&folder).await?;
+        let locked: BTreeSet<StackId> =
+            files.iter().filter_map(|found| layout::locked_stack(&found.path, self.has_projects())).collect();
+        let reads: Vec<_> = locked
+            .into_iter()
+            .map(|stack| async move {
+                let holders = Leases::new(self, &stack).holders().await?;
+                Ok::<_, Error>((stack, holders))
+            })
+            .collect();
+        let held = futures::stream::iter(reads).buffered(READS);
+        held.try_filter(|(_, holders)| futures::future::ready(!holders.is_empty())).try_collect().await
     }
 
     async fn describe(&self, stack: &StackId) -> Result<StackDescription> {

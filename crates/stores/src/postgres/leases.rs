@@ -13,6 +13,7 @@ use crate::diy::locks;
 use crate::{Claim, Error, ForeignLock, LeaseInfo, Result, StackId};
 use futures::future::{join_all, try_join};
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use tokio_postgres::{Client, Row};
 
 /// The lease's row as it was read.
@@ -98,6 +99,65 @@ pub(super) async fn lease_row_on(
     Ok(select(store, stack, "").rows(client).await?.first().map(read_row))
 }
 
+/// The locks of other tools in a folder, and those that stand for our own leases.
+fn select_locks(store: &PostgresStore, folder: &str) -> Statement {
+    let state = &store.tables().state;
+    Statement {
+        sql: format!("SELECT key, decode(data->>'data', 'base64') AS content FROM {state} WHERE key LIKE $1"),
+        values: values![store.pattern(&format!("{folder}/"))],
+    }
+}
+
+fn read_lock(row: &Row) -> ForeignLock {
+    let (key, content): (&str, Option<&[u8]>) = (row.get(0), row.get(1));
+    let file = key.rsplit('/').next().unwrap_or_default().to_owned();
+    let lease = locks::lease_of(content.unwrap_or_default(), &file);
+    ForeignLock { file, lease }
+}
+
+fn read_locks(rows: &[Row]) -> Vec<ForeignLock> {
+    rows.iter().map(read_lock).collect()
+}
+
+/// Everybody who holds a stack, by its lease and the locks that stand.
+fn holders(row: Option<LeaseRow>, locks: Vec<ForeignLock>) -> Vec<LeaseInfo> {
+    let own = row.filter(|row| row.held);
+    let lock_file = own.as_ref().and_then(|row| row.lease.lock_file.clone());
+    let others = locks.into_iter().filter(|lock| Some(&lock.file) != lock_file.as_ref());
+    let own = own.map(|row| LeaseInfo { dead: row.expired, ..row.lease });
+    own.into_iter().chain(others.map(|lock| lock.lease)).collect()
+}
+
+/// Who holds which stacks, by one statement for the leases and one for the locks.
+pub(super) async fn all_holders(
+    store: &PostgresStore,
+    project: Option<&str>,
+) -> Result<BTreeMap<StackId, Vec<LeaseInfo>>> {
+    let folder = layout::all_locks(project.filter(|_| store.has_projects()));
+    let leases = Statement {
+        sql: format!("SELECT stack, {COLUMNS} FROM {} WHERE held AND stack LIKE $1", store.tables().leases),
+        values: values![store.pattern("")],
+    };
+    let locks = select_locks(store, &folder);
+    let (leases, locks) =
+        try_join(store.ask("reading", &folder, &leases), store.ask("reading", &folder, &locks)).await?;
+    let mut found: BTreeMap<StackId, (Option<LeaseRow>, Vec<ForeignLock>)> = BTreeMap::new();
+    for row in &leases {
+        let Ok(stack) = store.stack_id(store.path_of(row.get("stack")), None) else { continue };
+        let is_elsewhere = project.is_some_and(|_| store.has_projects() && stack.project() != project);
+        if !is_elsewhere {
+            found.entry(stack).or_default().0 = Some(read_row(row));
+        }
+    }
+    for row in &locks {
+        let path = store.path_of(row.get(0));
+        let Some(stack) = layout::locked_stack(path, store.has_projects()) else { continue };
+        found.entry(stack).or_default().1.push(read_lock(row));
+    }
+    let held = found.into_iter().map(|(stack, (row, locks))| (stack, holders(row, locks)));
+    Ok(held.filter(|(_, holders)| !holders.is_empty()).collect())
+}
+
 /// The lease of one stack.
 pub(super) struct Leases<'a> {
     store: &'a PostgresStore,
@@ -163,7 +223,7 @@ impl<'a> Leases<'a> {
         made?;
         let (row, locks) = (row?, locks?);
         let Some(row) = row.first().map(read_row) else { return Ok(Asked::Lost) };
-        let asked = self.decide(&row, self.read_locks(&locks), wanted, from);
+        let asked = self.decide(&row, read_locks(&locks), wanted, from);
         let changes = match &asked {
             Asked::Taken(taken) => self.changes(&row, taken, from),
             _ => Vec::new(),
@@ -277,11 +337,7 @@ impl<'a> Leases<'a> {
     /// Everybody who holds the stack.
     pub(super) async fn holders(&self) -> Result<Vec<LeaseInfo>> {
         let (row, locks) = try_join(lease_row(self.store, self.stack), self.locks()).await?;
-        let own = row.filter(|row| row.held);
-        let lock_file = own.as_ref().and_then(|row| row.lease.lock_file.clone());
-        let others = locks.into_iter().filter(|lock| Some(&lock.file) != lock_file.as_ref());
-        let own = own.map(|row| LeaseInfo { dead: row.expired, ..row.lease });
-        Ok(own.into_iter().chain(others.map(|lock| lock.lease)).collect())
+        Ok(holders(row, locks))
     }
 
     /// Whether the lease could be had now, as far as can be told without asking for it.
@@ -292,17 +348,11 @@ impl<'a> Leases<'a> {
     /// The locks that stand, our own too.
     async fn locks(&self) -> Result<Vec<ForeignLock>> {
         let rows = self.store.ask("reading", &layout::locks(self.stack), &self.select_locks()).await?;
-        Ok(self.read_locks(&rows))
+        Ok(read_locks(&rows))
     }
 
     fn select_locks(&self) -> Statement {
-        let state = &self.store.tables().state;
-        Statement {
-            sql: format!(
-                "SELECT key, decode(data->>'data', 'base64') AS content FROM {state} WHERE key LIKE $1"
-            ),
-            values: values![self.locks_pattern()],
-        }
+        select_locks(self.store, &layout::locks(self.stack))
     }
 
     fn remove_locks(&self) -> Statement {
@@ -321,16 +371,6 @@ impl<'a> Leases<'a> {
 
     fn locks_pattern(&self) -> String {
         self.store.pattern(&format!("{}/", layout::locks(self.stack)))
-    }
-
-    fn read_locks(&self, rows: &[Row]) -> Vec<ForeignLock> {
-        let read = rows.iter().map(|row| {
-            let (key, content): (&str, Option<&[u8]>) = (row.get(0), row.get(1));
-            let file = key.rsplit('/').next().unwrap_or_default().to_owned();
-            let lease = locks::lease_of(content.unwrap_or_default(), &file);
-            ForeignLock { file, lease }
-        });
-        read.collect()
     }
 
     /// A change that only counts while a lease is held, so that another transaction can rest on it.

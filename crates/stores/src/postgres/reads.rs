@@ -3,22 +3,26 @@
 use super::PostgresStore;
 use super::connections::{Statement, values};
 use super::documents::VERSION;
-use super::leases::Leases;
+use super::leases::{self, Leases};
 use super::recovery::Found;
 use crate::diy::layout::{self, stack_of};
 use crate::diy::replay::Replay;
 use crate::diy::trash::TrashNote;
 use crate::diy::{document, frames, locks};
 use crate::{
-    At, Error, JournalHead, JournalMark, JournalPart, Reads, Recorded, Result, RevisionInfo,
+    At, Error, JournalHead, JournalMark, JournalPart, LeaseInfo, Reads, Recorded, Result, RevisionInfo,
     StackDescription, StackId, StackSummary, Trashed,
 };
 use async_trait::async_trait;
 use drystone_dialects::pulumi;
 use drystone_model::Json;
 use futures::future::{try_join, try_join4};
+use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+
+/// How many checkpoints that nobody noted anything of are read at once, each over a connection of its own.
+const READS: usize = 4;
 
 /// A stack in a list, with its newest checkpoint.
 struct Listed {
@@ -31,12 +35,14 @@ struct Listed {
 impl Reads for PostgresStore {
     async fn stacks(&self, project: Option<&str>) -> Result<Vec<StackSummary>> {
         let (listed, trash) = try_join(self.checkpoints(project), self.trash(project)).await?;
-        let mut summaries = Vec::with_capacity(listed.len() + trash.len());
-        for (stack, listed) in listed {
-            summaries.extend(self.summary(stack, listed).await?);
-        }
-        summaries.extend(trash);
-        Ok(summaries)
+        let reads: Vec<_> = listed.into_iter().map(|(stack, listed)| self.summary(stack, listed)).collect();
+        let live: Vec<Option<StackSummary>> =
+            futures::stream::iter(reads).buffered(READS).try_collect().await?;
+        Ok(live.into_iter().flatten().chain(trash).collect())
+    }
+
+    async fn holders(&self, project: Option<&str>) -> Result<BTreeMap<StackId, Vec<LeaseInfo>>> {
+        leases::all_holders(self, project).await
     }
 
     async fn describe(&self, stack: &StackId) -> Result<StackDescription> {

@@ -41,6 +41,8 @@ impl Clock {
 #[derive(Debug, Default)]
 struct Connection {
     writes: u64,
+    /// What was read since the connection was last changed, looks left out.
+    reads: Vec<String>,
     /// Of this many writes one goes unanswered: in turn it was carried out, or it was not.
     loses_every: Option<u64>,
     /// After how many writes the connection is cut, and whether the last of them is carried out.
@@ -125,6 +127,12 @@ impl TestBucket {
     /// How many writes there have been since the connection was last changed.
     pub(crate) fn writes(&self) -> u64 {
         self.connection.lock().unwrap().writes
+    }
+
+    /// How many objects below a path have been read since the connection was last changed.
+    pub(crate) fn reads(&self, below: &str) -> usize {
+        let connection = self.connection.lock().unwrap();
+        connection.reads.iter().filter(|path| path.starts_with(below)).count()
     }
 
     /// Whether the connection has been cut.
@@ -244,6 +252,9 @@ impl ObjectStore for TestBucket {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         self.pause().await;
         self.is_reached()?;
+        if !options.head {
+            self.connection.lock().unwrap().reads.push(location.to_string());
+        }
         let mut found = self.memory.get_opts(location, options).await?;
         self.clock.lock().unwrap().tell(&mut found.meta);
         Ok(found)

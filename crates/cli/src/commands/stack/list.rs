@@ -5,11 +5,16 @@ use super::selection;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::moments::ago;
-use crate::report::Outcome;
+use crate::report::{Failure, Outcome};
 use crate::terminal;
 use clap::Args;
 use drystone_stores::{StackId, StackSummary};
+use futures::{StreamExt, TryStreamExt};
 use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How many stacks are asked for their tags at once.
+const AT_ONCE: usize = 16;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -65,15 +70,23 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Outcome {
     let here_name = here.as_ref().map(|project| project.name.as_str());
     let wanted = args.project.as_deref().or(if args.all { None } else { here_name });
     let wanted = wanted.filter(|_| backend.has_projects());
-    let mut stacks = Vec::new();
-    for summary in backend.store().stacks(wanted).await? {
-        let is_wanted = summary.trashed.is_some() == args.trash
-            && (args.trash || has_tag(&backend, &summary.stack, args.tag.as_deref()).await?);
-        if is_wanted {
-            let in_full = context.globals.fully_qualify_stack_names;
-            stacks.push((backend.shown(&summary.stack, here_name, in_full), summary));
+    let holders = async {
+        if args.trash || args.format.is_json() {
+            return BTreeMap::new();
         }
-    }
+        // A lease that cannot be read hides no stack.
+        backend.store().holders(wanted).await.unwrap_or_default()
+    };
+    let (summaries, holders) = futures::future::join(backend.store().stacks(wanted), holders).await;
+    let summaries: Vec<StackSummary> =
+        summaries?.into_iter().filter(|summary| summary.trashed.is_some() == args.trash).collect();
+    let summaries = match args.tag.as_deref().filter(|_| !args.trash) {
+        Some(filter) => with_tag(&backend, summaries, filter).await?,
+        None => summaries,
+    };
+    let in_full = context.globals.fully_qualify_stack_names;
+    let shown = |summary: StackSummary| (backend.shown(&summary.stack, here_name, in_full), summary);
+    let mut stacks: Vec<(String, StackSummary)> = summaries.into_iter().map(shown).collect();
     stacks.sort_by(|(one, _), (other, _)| one.cmp(other));
     if args.trash {
         return show_trash(&stacks, args.format);
@@ -97,9 +110,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Outcome {
     let mut rows = vec![["NAME", "LAST UPDATE", "RESOURCES"].map(str::to_owned).to_vec()];
     for (name, summary) in &stacks {
         let star = if current.as_ref() == Some(&summary.stack) { "*" } else { "" };
-        // Damaged tags of one stack do not hide the others.
-        let holders = backend.store().describe(&summary.stack).await.unwrap_or_default().holders;
-        let updated = match holders.first() {
+        let updated = match holders.get(&summary.stack).and_then(|holders| holders.first()) {
             Some(holder) if !holder.dead => format!("in progress by {}@{}", holder.user, holder.host),
             _ => summary.last_update.as_deref().and_then(moment).map_or_else(|| "never".to_owned(), ago_now),
         };
@@ -119,9 +130,24 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Outcome {
     Ok(())
 }
 
+/// The stacks that have a tag, of which several are asked at once.
+async fn with_tag(
+    backend: &Backend,
+    summaries: Vec<StackSummary>,
+    filter: &str,
+) -> Outcome<Vec<StackSummary>> {
+    let asked = summaries.into_iter().map(|summary| async move {
+        let is_wanted = has_tag(backend, &summary.stack, filter).await?;
+        Ok::<_, Failure>(is_wanted.then_some(summary))
+    });
+    let asked: Vec<_> = asked.collect();
+    let found: Vec<Option<StackSummary>> =
+        futures::stream::iter(asked).buffered(AT_ONCE).try_collect().await?;
+    Ok(found.into_iter().flatten().collect())
+}
+
 /// Whether a stack has a tag, given as `name` or `name=value`.
-async fn has_tag(backend: &Backend, stack: &StackId, filter: Option<&str>) -> Outcome<bool> {
-    let Some(filter) = filter else { return Ok(true) };
+async fn has_tag(backend: &Backend, stack: &StackId, filter: &str) -> Outcome<bool> {
     let tags = backend.store().describe(stack).await?.tags;
     Ok(match filter.split_once('=') {
         Some((name, value)) => tags.get(name).is_some_and(|found| found == value),

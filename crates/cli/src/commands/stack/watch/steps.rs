@@ -6,7 +6,7 @@
 
 use drystone_dialects::pulumi::properties::decode_properties;
 use drystone_engine::{Event, Op, State, StepEvent};
-use drystone_journal::{Entry, Kind, Replayer};
+use drystone_journal::{Entry, Kept, Kind, Replayer};
 use drystone_model::{Operation, OperationKind, Properties, Resource, Snapshot, Urn, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -117,9 +117,28 @@ impl Steps {
         events
     }
 
-    fn apply(&mut self, entry: Entry, now: Duration) -> Option<Event> {
+    fn apply(&mut self, entry: Entry, now: Duration) -> Vec<Event> {
         // A refusal is the recorder's to report. What can be told of it is told.
         let _ = self.replayer.add(entry.clone());
+        if entry.kind == Kind::Kept {
+            return self.kept(&entry, now);
+        }
+        self.take(entry, now).into_iter().collect()
+    }
+
+    /// Each state that was kept ended a step of its own.
+    fn kept(&mut self, entry: &Entry, now: Duration) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (operation, index) in entry.kept.iter().flat_map(Kept::each) {
+            let mut success = Entry::new(Kind::Success, entry.sequence, operation);
+            success.remove_old = Some(index);
+            success.state = self.at(Some(index), None).cloned();
+            events.extend(self.succeeded(&success, now));
+        }
+        events
+    }
+
+    fn take(&mut self, entry: Entry, now: Duration) -> Option<Event> {
         match entry.kind {
             Kind::Begin => self.begin(entry, now),
             Kind::Success if entry.is_refresh => self.refreshed(&entry),
@@ -143,6 +162,7 @@ impl Steps {
             Kind::SecretsManager
             | Kind::ExtensionParameterize
             | Kind::Snippets
+            | Kind::Kept
             | Kind::Unstated
             | Kind::Other(_) => None,
         }
