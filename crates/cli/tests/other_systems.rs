@@ -40,7 +40,7 @@ fn parsed(text: &str) -> Value {
 }
 
 /// Everything that a command which must succeed said.
-fn told(ended: harness::Ended) -> String {
+fn told(ended: &harness::Ended) -> String {
     assert_eq!(ended.code, 0, "{ended:#?}");
     format!("{}{}", ended.stdout, ended.stderr)
 }
@@ -58,7 +58,7 @@ fn current(sandbox: &Sandbox) -> String {
 fn s16_the_commands_of_every_store_read_a_tree_of_unobin() {
     let sandbox = tree();
     let stack = ["--stack", "demo/dev"];
-    let with = |command: &[&str]| told(sandbox.drystone(&[command, &stack].concat()));
+    let with = |command: &[&str]| told(&sandbox.drystone(&[command, &stack].concat()));
     assert!(sandbox.ok(&["stack", "ls", "--all"]).contains("organization/demo/dev"));
     assert_eq!(with(&["state", "verify"]), "demo/dev is sound: 6 resources\n");
     assert_eq!(revisions(&with(&["state", "history", "--json"])), 5);
@@ -187,7 +187,7 @@ fn bucket() -> Site {
 fn s15_the_commands_of_every_store_read_and_return_a_stack_of_cdkd() {
     let site = bucket();
     let stack = ["--stack", "ProducerStack/us-east-1"];
-    let with = |command: &[&str]| told(site.drystone(&[command, &stack].concat()));
+    let with = |command: &[&str]| told(&site.drystone(&[command, &stack].concat()));
     let listed = site.ok(&["stack", "ls", "--all"]);
     assert!(listed.contains("organization/ParentStack~ChildNestedStack"), "{listed}");
     assert!(with(&["state", "verify"]).contains("ProducerStack/us-east-1 is sound"));

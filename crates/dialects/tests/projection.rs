@@ -121,7 +121,7 @@ fn a_unobin_file_is_one_of_the_built_in_providers() {
     assert_eq!(json(hello.inputs.text()), expected);
     let action = named(&snapshot, "action.read-back");
     assert_eq!(action.type_token, "unobin:action:std.exec-command");
-    assert_eq!(action.dependencies, [hello.urn.clone()]);
+    assert_eq!(action.dependencies, std::slice::from_ref(&hello.urn));
     let position = |name: &str| snapshot.resources.iter().position(|resource| resource.urn.name() == name);
     assert!(position("resource.hello") < position("action.read-back"));
 }
