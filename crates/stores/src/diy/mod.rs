@@ -13,6 +13,7 @@ pub(crate) mod replay;
 pub(crate) mod trash;
 
 use crate::RevisionInfo;
+use crate::seal::Sealing;
 use layout::Compression;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub struct DiyOptions {
     pub legacy_layout: bool,
     /// How often a running update writes a checkpoint for tools that know nothing of the journal; `None` for never.
     pub checkpoint_interval: Option<Duration>,
+    /// What everything is sealed with at rest, where it is (S19).
+    pub sealing: Option<Sealing>,
     /// The version of the tool, for manifests.
     pub tool_version: String,
 }
@@ -41,6 +44,7 @@ impl Default for DiyOptions {
             backups: true,
             legacy_layout: false,
             checkpoint_interval: Some(Duration::from_secs(5)),
+            sealing: None,
             tool_version: concat!("drystone-", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }

@@ -40,7 +40,7 @@ impl LocalStore {
     /// Gives every stack its project. `projects` names each stack's; a stack without one is left where it is. The
     /// directory is marked first: one that cannot be marked is not touched.
     pub async fn upgrade(&self, projects: Vec<(StackId, Option<String>)>) -> Result<Upgraded> {
-        disk::publish(self.disk(), layout::META, b"version: 1\n")?;
+        disk::publish(self.disk(), layout::META, self.meta_file().as_bytes())?;
         let mut upgraded = Upgraded::default();
         for (stack, project) in projects {
             match self.upgrade_stack(&stack, project.as_deref()).await {

@@ -22,6 +22,7 @@ mod reads;
 mod recovery;
 mod relocate;
 pub(crate) mod requests;
+mod reseal;
 mod revisions;
 mod segments;
 
@@ -98,10 +99,13 @@ impl BucketStore {
         host: Arc<dyn Host>,
         options: BucketOptions,
     ) -> Result<Self> {
-        let bucket = Bucket::new(bucket, url, options.patience);
+        let bucket = Bucket::new(bucket, url, options.patience).with_sealing(options.diy.sealing.clone());
         let meta = bucket.read(paths::META).await?;
         let has_projects = match &meta {
-            Some(meta) => document::layout_version(bucket.location(paths::META), &meta.content)? == 1,
+            Some(meta) => {
+                let sealing = options.diy.sealing.as_ref();
+                document::layout_version(bucket.location(paths::META), &meta.content, sealing)? == 1
+            }
             None => !options.diy.legacy_layout && !has_legacy_stacks(&bucket).await?,
         };
         let has_meta = AtomicBool::new(meta.is_some());
@@ -135,7 +139,8 @@ impl BucketStore {
     async fn ensure_meta(&self) -> Result<()> {
         if self.has_projects() && !self.inner.has_meta.load(Ordering::Relaxed) {
             // Whoever was there before wrote the same.
-            self.bucket().create(paths::META, "version: 1\n").await?;
+            let meta = document::meta_file(self.options().diy.sealing.as_ref());
+            self.bucket().create(paths::META, meta).await?;
             self.inner.has_meta.store(true, Ordering::Relaxed);
         }
         Ok(())
