@@ -15,6 +15,7 @@ mod long;
 mod phases;
 mod process;
 mod setup;
+mod suites;
 mod tally;
 mod test;
 

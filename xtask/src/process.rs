@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -35,10 +35,10 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::new(format!("`{}`: {status}", shown(command)))) }
 }
 
-/// Shows a command, runs it, and hands each line of its standard output to `see` after passing it on.
+/// Shows a command, runs it, and hands each line of its standard output to `see`.
 ///
 /// Returns whether the command succeeded.
-pub(crate) fn run_seeing(command: &mut Command, mut see: impl FnMut(&str)) -> Result<bool, Failure> {
+pub(crate) fn run_reading(command: &mut Command, mut see: impl FnMut(&str)) -> Result<bool, Failure> {
     eprintln!("$ {}", shown(command));
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| unstartable(command, &error))?;
     let lost = |error: &std::io::Error| Failure::new(format!("the output of `{}`: {error}", shown(command)));
@@ -46,8 +46,6 @@ pub(crate) fn run_seeing(command: &mut Command, mut see: impl FnMut(&str)) -> Re
         let mut output = BufReader::new(output);
         let mut line = Vec::new();
         while output.read_until(b'\n', &mut line).map_err(|error| lost(&error))? > 0 {
-            let mut ours = std::io::stdout().lock();
-            ours.write_all(&line).and_then(|()| ours.flush()).map_err(|error| lost(&error))?;
             see(String::from_utf8_lossy(&line).trim_end());
             line.clear();
         }

@@ -28,6 +28,13 @@ impl Tally {
         }
     }
 
+    /// Adds the count of a suite.
+    pub(crate) fn add(&mut self, suite: Self) {
+        self.passed += suite.passed;
+        self.failed += suite.failed;
+        self.skipped += suite.skipped;
+    }
+
     /// Ends the count. A suite that dies prints no result; then the run has failed although no line says so.
     pub(crate) fn close(&mut self, succeeded: bool) {
         if !succeeded && self.failed == 0 {

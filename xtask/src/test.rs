@@ -2,10 +2,9 @@
 
 use crate::failure::Failure;
 use crate::phases::{Ending, Phases};
-use crate::setup::{self, Ready};
 use crate::tally::Tally;
-use crate::{check, example, process};
-use std::process::{Command, ExitCode};
+use crate::{check, example, setup, suites};
+use std::process::ExitCode;
 
 /// `cargo xtask test`.
 pub(crate) fn command() -> Result<ExitCode, Failure> {
@@ -19,8 +18,9 @@ pub(crate) fn command() -> Result<ExitCode, Failure> {
         return Ok(ExitCode::FAILURE);
     };
     check::run(&ready, &mut phases);
+    let mut built = None;
     phases.run("test build", || {
-        process::run(&mut process::cargo(["test", "--workspace", "--locked", "--no-run"]))?;
+        built = Some(suites::build()?);
         Ok(Ending::Passed)
     });
     phases.run("examples", || {
@@ -29,28 +29,21 @@ pub(crate) fn command() -> Result<ExitCode, Failure> {
     });
     let mut tally = Tally::default();
     phases.run("tests", || {
-        let succeeded = process::run_seeing(&mut every_test(&ready), |line| tally.see(line))?;
-        tally.close(succeeded);
-        if tally.failed == 0 { Ok(Ending::Passed) } else { Err(Failure::new("not every test passed")) }
+        let Some(mut suites) = built else {
+            tally.close(false);
+            return Err(Failure::new("there are no tests to run"));
+        };
+        // Tests that need a real peer are marked `#[ignore = "needs …"]` and find it by its variable.
+        let testbed = crate::target("debug");
+        for suite in &mut suites {
+            ready.variables().for_each(|(name, place)| suite.variable(name, place));
+            // The plugins of our own that tests start.
+            suite.variable("DRYSTONE_TESTBED", &testbed);
+        }
+        suites::run(suites, &mut tally, &mut std::io::stdout())?;
+        Ok(Ending::Passed)
     });
     phases.report();
     println!("{tally}");
     Ok(if phases.all_passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Tests that need a real peer are marked `#[ignore = "needs …"]` and find it by its variable.
-fn every_test(ready: &Ready) -> Command {
-    let mut command = process::cargo([
-        "test",
-        "--workspace",
-        "--locked",
-        "--no-fail-fast",
-        "--",
-        "--include-ignored",
-        "--show-output",
-    ]);
-    command.envs(ready.variables());
-    // The plugins of our own that tests start.
-    command.env("DRYSTONE_TESTBED", crate::target("debug"));
-    command
 }

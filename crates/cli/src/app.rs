@@ -151,7 +151,7 @@ pub(crate) fn explain(error: &clap::Error) -> Outcome {
 }
 
 /// Reads `90s`, `10m`, `1h30m` or plain seconds.
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse::<u64>() {
         return Ok(Duration::from_secs(seconds));
     }

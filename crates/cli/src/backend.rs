@@ -1,14 +1,25 @@
 //! Which store a backend's URL stands for.
 
+use crate::app::parse_duration;
 use crate::report::{ExitCode, Failure, Outcome};
+use crate::trees;
+use drystone_dialects::projection;
+use drystone_secrets::envelope::Encrypter;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
-use drystone_stores::{StackId, Store};
+use drystone_stores::unobin::UnobinStore;
+use drystone_stores::{NameError, Resealed, Sealing, StackId, Store, Upgrade};
 use drystone_workspace::Environment;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
+
+/// The variable that says after how long a silent holder counts as dead, in buckets and databases.
+const LEASE_TTL: &str = "DRYSTONE_LEASE_TTL";
+const SHORTEST_TTL: Duration = Duration::from_secs(2);
 
 /// The scheme of directories.
 pub(crate) const FILE: &str = "file://";
@@ -24,9 +35,14 @@ pub(crate) struct Backend {
 /// What a backend keeps its stacks on.
 #[derive(Debug, Clone)]
 enum Medium {
-    Folder { folder: PathBuf, store: LocalStore },
+    Folder {
+        folder: PathBuf,
+        store: LocalStore,
+    },
     Bucket(BucketStore),
     Database(PostgresStore),
+    /// Another system's stacks, in its own form.
+    Trees(UnobinStore),
 }
 
 /// A stack and the backend that it is in.
@@ -52,7 +68,24 @@ impl Display for Backend {
 impl Backend {
     /// Opens the store that a URL stands for.
     pub(crate) async fn open(environment: &Environment, url: &str) -> Outcome<Self> {
-        let diy = diy_options(environment)?;
+        let sealing = match trees::without_encrypter(url) {
+            (_, Some(encrypter)) if !url.starts_with(trees::SCHEME) => {
+                Some(Sealing::with(sealing_encrypter(&encrypter)?))
+            }
+            _ => None,
+        };
+        Self::open_sealed(environment, url, sealing).await
+    }
+
+    /// Opens the store that a URL stands for, with what is in it sealed, whatever the URL says of that.
+    pub(crate) async fn open_sealed(
+        environment: &Environment,
+        named: &str,
+        sealing: Option<Sealing>,
+    ) -> Outcome<Self> {
+        let diy = LocalOptions { sealing, ..diy_options(environment)? };
+        let (place, _) = trees::without_encrypter(named);
+        let url = if named.starts_with(trees::SCHEME) { named } else { place.as_str() };
         let medium = match url.split_once("://").map_or(url, |(scheme, _)| scheme) {
             "file" => {
                 let folder = folder_of(environment, url)?;
@@ -63,17 +96,23 @@ impl Backend {
                 let named = Url::parse(url)
                     .map_err(|error| Failure::configuration(format!("{}: {error}", masked(url))))?;
                 let variables = environment.clone();
-                let options = BucketOptions { diy, ..BucketOptions::default() };
+                let mut options = BucketOptions { diy, ..BucketOptions::default() };
+                options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 let lookup = move |name: &str| variables.variable(name);
                 Medium::Bucket(object::open_url(&named, options, lookup).await?)
             }
             "postgres" | "postgresql" => {
-                let options = PostgresOptions { diy, ..PostgresOptions::default() };
+                let mut options = PostgresOptions { diy, ..PostgresOptions::default() };
+                options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 Medium::Database(PostgresStore::open(url, options).await?)
+            }
+            scheme if scheme.starts_with(trees::SCHEME) => {
+                let variables = environment.clone();
+                Medium::Trees(trees::open(url, move |name| variables.variable(name)).await?)
             }
             _ => return Err(unknown(url)),
         };
-        Ok(Self { url: url.to_owned(), medium })
+        Ok(Self { url: named.to_owned(), medium })
     }
 
     /// Refuses a backend that cannot be what the user means: a folder that is not there, since a misspelt one would
@@ -90,7 +129,7 @@ impl Backend {
                     "use another server, or `--trust-server` if only one writer at a time can ever come here",
                 )
             })?,
-            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => {}
+            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) | Medium::Trees(_) => {}
         }
         self.store().stacks(None).await?;
         Ok(())
@@ -102,14 +141,36 @@ impl Backend {
             Medium::Folder { store, .. } => store,
             Medium::Bucket(store) => store,
             Medium::Database(store) => store,
+            Medium::Trees(store) => store,
         }
     }
 
-    /// The store of a folder, for what only folders need.
-    pub(crate) fn folder_store(&self) -> Option<&LocalStore> {
+    /// Brings everything into the form that the store was opened with.
+    pub(crate) async fn reseal(&self, command: &str) -> Outcome<Resealed> {
+        match &self.medium {
+            Medium::Folder { store, .. } => Ok(store.reseal(command).await?),
+            Medium::Bucket(store) => Ok(store.reseal(command).await?),
+            Medium::Database(_) | Medium::Trees(_) => {
+                Err(Failure::configuration(format!("{self}: only folders and buckets can be sealed")))
+            }
+        }
+    }
+
+    /// The store, where its stacks may stand without projects.
+    pub(crate) fn upgrade(&self) -> Option<&dyn Upgrade> {
         match &self.medium {
             Medium::Folder { store, .. } => Some(store),
-            Medium::Bucket(_) | Medium::Database(_) => None,
+            Medium::Bucket(store) => Some(store),
+            Medium::Database(store) => Some(store),
+            Medium::Trees(_) => None,
+        }
+    }
+
+    /// The package of what no provider serves, where the stacks are another system's.
+    pub(crate) fn unserved(&self) -> Option<&'static str> {
+        match &self.medium {
+            Medium::Trees(_) => Some(projection::unobin::PACKAGE),
+            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => None,
         }
     }
 
@@ -119,12 +180,17 @@ impl Backend {
             Medium::Folder { store, .. } => store.has_projects(),
             Medium::Bucket(store) => store.has_projects(),
             Medium::Database(store) => store.has_projects(),
+            Medium::Trees(_) => true,
         }
     }
 
     /// Reads a stack's name in any of its forms.
     pub(crate) fn stack_id(&self, text: &str, project: Option<&str>) -> Outcome<StackId> {
-        let read = if self.has_projects() { StackId::parse(text, project) } else { StackId::legacy(text) };
+        let read = match &self.medium {
+            Medium::Trees(_) => of_another_system(text, project),
+            _ if self.has_projects() => StackId::parse(text, project),
+            _ => StackId::legacy(text),
+        };
         Ok(read.map_err(drystone_stores::Error::from)?)
     }
 
@@ -136,6 +202,26 @@ impl Backend {
             stack.qualified()
         }
     }
+}
+
+/// Reads `factory/stack`, with the organisation that is the same everywhere before it or not.
+fn of_another_system(text: &str, project: Option<&str>) -> Result<StackId, NameError> {
+    match text.strip_prefix("organization/").unwrap_or(text).split_once('/') {
+        Some((project, name)) => StackId::of_another_system(project, name),
+        None => match project {
+            Some(project) => StackId::of_another_system(project, text),
+            None => Err(NameError::NoProject(text.to_owned())),
+        },
+    }
+}
+
+/// An encrypter that seals a backend. One without a key seals nothing.
+pub(crate) fn sealing_encrypter(said: &str) -> Outcome<Arc<dyn Encrypter>> {
+    if said == "noop" {
+        return Err(Failure::configuration("the encrypter `noop` has no key and seals nothing")
+            .hint("say `env-key:VARIABLE`, `kms:KEY` or `gcp-kms:KEY`"));
+    }
+    trees::encrypter(said)
 }
 
 /// A URL without its password.
@@ -195,6 +281,19 @@ fn diy_options(environment: &Environment) -> Outcome<LocalOptions> {
         options.checkpoint_interval = None;
     }
     Ok(options)
+}
+
+/// For how long after its last sign of life a holder counts as alive, where a variable says so. Servers tell the time in
+/// whole seconds, and a holder must have the time to renew: what is shorter would make others take over from the living.
+fn lease_ttl(environment: &Environment) -> Outcome<Option<Duration>> {
+    let Some(text) = environment.filled_variable(LEASE_TTL) else { return Ok(None) };
+    let ttl =
+        parse_duration(&text).map_err(|error| Failure::configuration(format!("{LEASE_TTL}: {error}")))?;
+    if ttl < SHORTEST_TTL {
+        return Err(Failure::configuration(format!("{LEASE_TTL}: {text} is too short to be renewed in"))
+            .hint("give it 2s or more, or leave it out for 60s"));
+    }
+    Ok(Some(ttl))
 }
 
 /// Whether a variable says yes, in the words that the stock CLI takes for it.

@@ -50,6 +50,11 @@ impl Context {
         &self.keyring
     }
 
+    /// Keys for what may be left closed: nobody is asked for a passphrase that no variable has.
+    pub(crate) fn keyring_that_asks_nobody(&self) -> Keyring {
+        Keyring::new(Passphrases::new(|name: &str| std::env::var_os(name)))
+    }
+
     /// The project that the command runs in, if any.
     pub(crate) fn project(&self) -> Outcome<Option<Project>> {
         match Project::discover(&self.environment) {
@@ -118,7 +123,9 @@ impl Context {
         let backend = Backend::open(&self.environment, url).await?;
         let stack = match (name, same) {
             (Some(name), _) => self.stack_id(&backend, Some(name))?,
-            (None, Some(same)) if backend.has_projects() == same.project().is_some() => same.clone(),
+            (None, Some(same)) if backend.has_projects() == same.project().is_some() => {
+                backend.stack_id(&same.qualified(), None)?
+            }
             (None, Some(same)) => self.stack_id(&backend, Some(same.name()))?,
             (None, None) => {
                 return Err(Failure::configuration(format!("which stack of {text}?"))

@@ -15,6 +15,7 @@ mod secrets_provider;
 mod snapshot_diff;
 mod snapshot_secrets;
 mod terminal;
+mod trees;
 mod words;
 
 use clap::{CommandFactory, Parser};

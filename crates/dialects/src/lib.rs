@@ -4,5 +4,6 @@
 //! must not touch (S9), and writes what the system's own tool would write.
 
 pub mod cdkd;
+pub mod projection;
 pub mod pulumi;
 pub mod unobin;

@@ -69,7 +69,7 @@ impl Cloud {
 }
 
 /// Where a peer stands.
-fn peer(variable: &str) -> PathBuf {
+pub(crate) fn peer(variable: &str) -> PathBuf {
     std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set")).into()
 }
 

@@ -21,6 +21,7 @@ pub mod postgres;
 mod revision;
 mod seal;
 pub mod unobin;
+mod upgrade;
 
 pub use contract::{
     At, HeldLease, JournalHead, JournalMark, JournalPart, Leases, Reads, Recorded, Relocation,
@@ -32,3 +33,4 @@ pub use lease::{Claim, ForeignLock, LeaseInfo, Orphan, Recovery};
 pub use names::{NameError, StackId};
 pub use revision::{Commit, Committed, Keep, RevisionInfo};
 pub use seal::{FEATURE as SEALED_FEATURE, Resealed, Sealing};
+pub use upgrade::{Unowned, Upgrade, Upgraded};

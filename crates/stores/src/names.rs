@@ -43,6 +43,14 @@ pub enum NameError {
         /// Where it stands, from 0.
         position: usize,
     },
+    /// Something that would lead out of the store's folder.
+    #[error("a {what} name may not contain {character:?}")]
+    Elsewhere {
+        /// `stack` or `project`.
+        what: &'static str,
+        /// The character.
+        character: char,
+    },
     /// Only periods, which would leave the store's folder.
     #[error("a {what} name may not consist of periods only")]
     Periods {
@@ -74,6 +82,14 @@ impl StackId {
     pub fn legacy(name: &str) -> Result<Self, NameError> {
         validate("stack", name)?;
         Ok(Self { project: None, name: name.to_owned() })
+    }
+
+    /// A stack of another system, whose names may hold more than Pulumi's.
+    pub fn of_another_system(project: &str, name: &str) -> Result<Self, NameError> {
+        for (what, text) in [("project", project), ("stack", name)] {
+            validate_anywhere(what, text)?;
+        }
+        Ok(Self { project: Some(project.to_owned()), name: name.to_owned() })
     }
 
     /// Reads `stack`, `organization/stack` or `organization/project/stack`; the project is the current one where
@@ -128,9 +144,6 @@ impl fmt::Display for StackId {
 }
 
 fn validate(what: &'static str, text: &str) -> Result<(), NameError> {
-    if text.is_empty() {
-        return Err(NameError::Empty { what });
-    }
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if let Some((position, character)) = text.char_indices().find(|(_, c)| !allowed(*c)) {
         return Err(NameError::Character { what, character, position });
@@ -138,10 +151,21 @@ fn validate(what: &'static str, text: &str) -> Result<(), NameError> {
     if text.len() > LONGEST {
         return Err(NameError::TooLong { what, length: text.len() });
     }
+    validate_anywhere(what, text)
+}
+
+/// Holds of the names of every system: they stay in their folder.
+fn validate_anywhere(what: &'static str, text: &str) -> Result<(), NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty { what });
+    }
     if text.bytes().all(|byte| byte == b'.') {
         return Err(NameError::Periods { what });
     }
-    Ok(())
+    match text.chars().find(|c| c.is_control() || matches!(c, '/' | '\\')) {
+        Some(character) => Err(NameError::Elsewhere { what, character }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use drystone_stores::conformance::make::{names, resource, snapshot};
 use drystone_stores::local::{LocalOptions, LocalStore};
-use drystone_stores::{At, Claim, Commit, Leases, Reads, StackId};
+use drystone_stores::{At, Claim, Commit, Leases, Reads, StackId, Upgrade};
 use std::fs;
 use std::path::Path;
 

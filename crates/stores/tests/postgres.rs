@@ -26,7 +26,7 @@ impl Database {
     /// before the server saw the statement, and after it had carried it out.
     fn cut_off(every: u64) -> Self {
         let database = Self::new(DiyOptions::default());
-        let proxy = Proxy::start(Server::shared().port);
+        let proxy = Proxy::start(Server::shared().port());
         proxy.cut_every(every);
         proxy.delay(0x9e37_79b9_7f4a_7c15);
         Self { way: proxy.url(&database.url), ..database }

@@ -66,7 +66,7 @@ async fn update(store: &PostgresStore, durable: &mut Vec<String>) -> Result<Opti
 #[ignore = "needs PostgreSQL: run by cargo xtask test"]
 async fn s11_an_update_whose_connection_is_cut_at_any_statement_ends_well_all_the_same() {
     let server = Server::shared();
-    let proxy = Proxy::start(server.port);
+    let proxy = Proxy::start(server.port());
     let url = server.url();
     drop(PostgresStore::open(&url, patient()).await.unwrap());
     let (mut cuts, mut recovered) = (0, 0);
@@ -101,7 +101,7 @@ async fn s11_an_update_whose_connection_is_cut_at_any_statement_ends_well_all_th
 #[ignore = "needs PostgreSQL: run by cargo xtask test"]
 async fn s05_an_update_that_is_cut_off_at_any_statement_is_brought_in_by_the_next() {
     let server = Server::shared();
-    let proxy = Proxy::start(server.port);
+    let proxy = Proxy::start(server.port());
     let url = server.url();
     let next = PostgresStore::open(&url, patient()).await.unwrap();
     let (mut cuts, mut entries) = (0, 0);
@@ -142,7 +142,7 @@ async fn s05_an_update_that_is_cut_off_at_any_statement_is_brought_in_by_the_nex
 #[ignore = "needs PostgreSQL: run by cargo xtask test"]
 async fn s05_a_recovery_that_is_cut_off_at_any_statement_is_finished_by_the_next() {
     let server = Server::shared();
-    let proxy = Proxy::start(server.port);
+    let proxy = Proxy::start(server.port());
     let url = server.url();
     let next = PostgresStore::open(&url, patient()).await.unwrap();
     let mut cuts = 0;
@@ -182,7 +182,7 @@ async fn s05_a_recovery_that_is_cut_off_at_any_statement_is_finished_by_the_next
 #[ignore = "needs PostgreSQL: run by cargo xtask test"]
 async fn a_move_that_is_cut_off_at_any_statement_leaves_the_stack_in_one_place() {
     let server = Server::shared();
-    let proxy = Proxy::start(server.port);
+    let proxy = Proxy::start(server.port());
     let url = server.url();
     let next = PostgresStore::open(&url, patient()).await.unwrap();
     let target = StackId::new("shop", "live").unwrap();

@@ -5,7 +5,7 @@
 mod database;
 mod proxy;
 
-use database::{Server, let_leases_expire, table};
+use database::{Server, client, execute, let_leases_expire, table};
 use drystone_stores::conformance::make::{acquire, begin, committed, names, snapshot, stack, success};
 use drystone_stores::postgres::{Compression, DiyOptions, PostgresOptions, PostgresStore};
 use drystone_stores::{At, Claim, Commit, Error, Host, Leases, Reads, Recovery, SystemHost};
@@ -31,7 +31,7 @@ async fn current(store: &PostgresStore) -> Vec<String> {
 
 /// What a row of the stock CLI's table holds.
 async fn row(url: &str, key: &str) -> Option<String> {
-    let client = Server::shared().client().await;
+    let client = client(Server::shared()).await;
     let sql = format!(
         "SELECT convert_from(decode(data->>'data', 'base64'), 'UTF8') FROM {} WHERE key = $1",
         table(url)
@@ -41,7 +41,7 @@ async fn row(url: &str, key: &str) -> Option<String> {
 
 /// Writes a row as the stock CLI does.
 async fn write(url: &str, key: &str, text: &str) {
-    let client = Server::shared().client().await;
+    let client = client(Server::shared()).await;
     let sql = format!(
         "INSERT INTO {} (key, data) VALUES ($1, json_build_object('data', replace(encode(convert_to($2, 'UTF8'), 'base64'), chr(10), '')))
          ON CONFLICT (key) DO UPDATE SET data = excluded.data, updated_at = now()",
@@ -51,7 +51,7 @@ async fn write(url: &str, key: &str, text: &str) {
 }
 
 async fn keys(url: &str, like: &str) -> Vec<String> {
-    let client = Server::shared().client().await;
+    let client = client(Server::shared()).await;
     let sql = format!("SELECT key FROM {} WHERE key LIKE $1 ORDER BY key", table(url));
     client.query(&sql, &[&like]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
@@ -206,7 +206,7 @@ async fn s14_rows_are_those_of_the_stock_cli() {
         "postgres/.pulumi/stacks/shop/prod.pulumi-tags",
     ];
     assert_eq!(shapes, expected);
-    let client = Server::shared().client().await;
+    let client = client(Server::shared()).await;
     let sql = format!("SELECT data::text FROM {} WHERE key LIKE '%meta.yaml'", table(&url));
     let meta: String = client.query_one(&sql, &[]).await.unwrap().get(0);
     assert_eq!(meta, r#"{"data":"dmVyc2lvbjogMQo="}"#);
@@ -297,7 +297,7 @@ async fn s13_who_waits_is_woken_when_the_lease_is_given_back() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: run by cargo xtask test"]
 async fn s03_a_step_costs_what_the_step_costs() {
-    let proxy = Proxy::start(Server::shared().port);
+    let proxy = Proxy::start(Server::shared().port());
     let url = Server::shared().url();
     let store = PostgresStore::open(&proxy.url(&url), options(None)).await.unwrap();
     let many: Vec<String> = (0..2000).map(|number| format!("resource-{number:04}")).collect();
@@ -330,7 +330,7 @@ async fn s03_a_step_costs_what_the_step_costs() {
 async fn tables_of_a_newer_version_are_refused_by_name() {
     let url = Server::shared().url();
     committed(&plain(&url).await, &["a"]).await;
-    Server::shared().execute(format!("INSERT INTO {}_drystone_version (version) VALUES (7)", table(&url)));
+    execute(Server::shared(), format!("INSERT INTO {}_drystone_version (version) VALUES (7)", table(&url)));
     let refused = PostgresStore::open(&url, options(None)).await;
     let Err(Error::Unsupported { reason, .. }) = refused else { panic!("{refused:?}") };
     assert!(reason.contains("version 7"), "{reason}");
@@ -352,9 +352,10 @@ async fn a_role_that_may_not_make_tables_works_once_they_are_there() {
     let server = Server::shared();
     let url = server.url();
     let role = format!("least_{}", table(&url));
-    server.execute(format!(
-        "CREATE ROLE {role} LOGIN PASSWORD 'hush'; REVOKE CREATE ON SCHEMA public FROM PUBLIC"
-    ));
+    execute(
+        server,
+        format!("CREATE ROLE {role} LOGIN PASSWORD 'hush'; REVOKE CREATE ON SCHEMA public FROM PUBLIC"),
+    );
     let least = url.replace("drystone@", &format!("{role}:hush@"));
     let refused = PostgresStore::open(&least, options(None)).await.unwrap_err();
     assert!(refused.to_string().contains("this role may not make them"), "{refused}");
@@ -366,12 +367,12 @@ async fn a_role_that_may_not_make_tables_works_once_they_are_there() {
         .map(|ending| format!("{}{ending}", table(&url)))
         .collect::<Vec<_>>()
         .join(", ");
-    server.execute(format!("GRANT SELECT ON {tables} TO {role}"));
+    execute(server, format!("GRANT SELECT ON {tables} TO {role}"));
     let reader = PostgresStore::open(&least, options(None)).await.unwrap();
     assert_eq!(reader.stacks(None).await.unwrap(), []);
     let refused = reader.acquire(&stack(), Claim::new("up")).await.err().unwrap();
     assert!(refused.to_string().contains("permission denied"), "{refused}");
-    server.execute(format!("GRANT INSERT, UPDATE, DELETE ON {tables} TO {role}"));
+    execute(server, format!("GRANT INSERT, UPDATE, DELETE ON {tables} TO {role}"));
     committed(&reader, &["a"]).await;
     assert_eq!(current(&reader).await, ["a"]);
     assert!(!format!("{reader:?}").contains("hush"), "S17");
@@ -380,20 +381,23 @@ async fn a_role_that_may_not_make_tables_works_once_they_are_there() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: run by cargo xtask test"]
 async fn a_thousand_stacks_are_listed_without_opening_them() {
-    let proxy = Proxy::start(Server::shared().port);
+    let proxy = Proxy::start(Server::shared().port());
     let url = Server::shared().url();
     let store = PostgresStore::open(&proxy.url(&url), options(None)).await.unwrap();
     committed(&store, &["a"]).await;
     let t = table(&url);
-    Server::shared().execute(format!(
-        "INSERT INTO {t} (key, data) SELECT replace(key, 'prod.json', 's' || n || '.json'), data
+    execute(
+        Server::shared(),
+        format!(
+            "INSERT INTO {t} (key, data) SELECT replace(key, 'prod.json', 's' || n || '.json'), data
              FROM {t}, generate_series(1, 999) n WHERE key LIKE '%/prod.json';
          INSERT INTO {t}_drystone_current SELECT replace(c.stack, 'prod', 's' || n), t.key,
              t.xmin::text || '/' || (extract(epoch FROM t.updated_at) * 1000000)::bigint::text,
              c.hash, c.revision, c.time, c.resources, c.outline
              FROM {t}_drystone_current c, generate_series(1, 999) n
              JOIN {t} t ON t.key = 'postgres/.pulumi/stacks/shop/s' || n || '.json'"
-    ));
+        ),
+    );
     proxy.mend();
     let began = Instant::now();
     let listed = store.stacks(None).await.unwrap();

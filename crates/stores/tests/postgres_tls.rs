@@ -96,7 +96,7 @@ async fn each_mode_takes_what_it_should_and_refuses_the_rest() {
     server.kill();
     server.start_again(&settings.iter().map(String::as_str).collect::<Vec<_>>());
 
-    let port = server.port;
+    let port = server.port();
     let root = folder.join("authority.crt").display().to_string();
     let stranger = folder.join("stranger.crt").display().to_string();
     let to = |host: &str, rest: &str| format!("postgres://drystone@{host}:{port}/template1?{rest}");
@@ -118,10 +118,10 @@ async fn each_mode_takes_what_it_should_and_refuses_the_rest() {
         (to("localhost", "sslmode=verify-ca&sslrootcert=system"), "UnknownIssuer"),
         (to("localhost", "sslmode=verify-full&sslrootcert=/no/such/file"), "/no/such/file"),
         (
-            format!("postgres://drystone@127.0.0.1:{}/postgres?sslmode=require", plain.port),
+            format!("postgres://drystone@127.0.0.1:{}/postgres?sslmode=require", plain.port()),
             "does not support TLS",
         ),
-        (format!("postgres://drystone@127.0.0.1:{}/postgres?sslmode=prefer", plain.port), ""),
+        (format!("postgres://drystone@127.0.0.1:{}/postgres?sslmode=prefer", plain.port()), ""),
         (format!("postgres://drystone@localhost:{port}/postgres?sslmode=require"), "certificate"),
         (
             format!(

@@ -22,12 +22,13 @@ pub(crate) struct CancelArgs {
 pub(crate) async fn run(context: &Context, args: CancelArgs) -> Outcome {
     let backend = context.backend().await?;
     let stack = context.stack_id(&backend, context.named_once(args.name.as_deref())?)?;
+    let description = backend.store().describe(&stack).await?;
     match backend.store().snapshot(&stack, At::Current).await {
-        // A stack that cannot be read can still be freed.
+        // A stack that cannot be read can still be freed, and so can one that somebody was about to make.
         Ok(_) | Err(StoreError::Corrupt { .. } | StoreError::Unsupported { .. }) => {}
+        Err(StoreError::NotFound { .. }) if !description.holders.is_empty() => {}
         Err(error) => return Err(error.into()),
     }
-    let description = backend.store().describe(&stack).await?;
     if description.holders.is_empty() && !description.unrecovered {
         terminal::note(format!("No update of '{}' is running; nothing was changed", stack.name()));
         return Ok(());

@@ -75,7 +75,7 @@ impl Time {
     }
 
     /// The text that stands in a document; `None` for an offset of 24 hours, which Go reads and does not write.
-    pub(super) fn written(&self) -> Option<String> {
+    pub(crate) fn written(&self) -> Option<String> {
         (self.offset.abs() < 24 * 3600).then(|| self.to_string())
     }
 

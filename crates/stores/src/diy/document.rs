@@ -195,5 +195,5 @@ pub(crate) fn meta_file(sealing: Option<&Sealing>) -> String {
     let sealed = sealing.and_then(Sealing::description);
     // A text between double quotes in JSON is one in YAML.
     let sealed = sealed.map(|with| format!("sealed: {}\n", serde_json::Value::from(with)));
-    format!("version: 1\n{}", sealed.unwrap_or_default())
+    format!("{}{}", super::layout::MARK, sealed.unwrap_or_default())
 }

@@ -19,7 +19,6 @@ mod upgrade;
 
 pub use crate::diy::DiyOptions as LocalOptions;
 pub use crate::diy::layout::Compression;
-pub use upgrade::Upgraded;
 
 use crate::disk::{self, Disk, OsDisk};
 use crate::diy::{document, layout};

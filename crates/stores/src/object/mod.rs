@@ -25,6 +25,7 @@ pub(crate) mod requests;
 mod reseal;
 mod revisions;
 mod segments;
+mod upgrade;
 
 pub use crate::diy::DiyOptions;
 pub use crate::diy::layout::Compression;
@@ -106,7 +107,7 @@ impl BucketStore {
                 let sealing = options.diy.sealing.as_ref();
                 document::layout_version(bucket.location(paths::META), &meta.content, sealing)? == 1
             }
-            None => !options.diy.legacy_layout && !has_legacy_stacks(&bucket).await?,
+            None => !options.diy.legacy_layout && upgrade::legacy_stacks(&bucket).await?.is_empty(),
         };
         let has_meta = AtomicBool::new(meta.is_some());
         Ok(Self { inner: Arc::new(Inner { bucket, host, options, has_projects, has_meta }) })
@@ -135,22 +136,19 @@ impl BucketStore {
         &self.inner.options
     }
 
+    fn meta_file(&self) -> String {
+        document::meta_file(self.options().diy.sealing.as_ref())
+    }
+
     /// Marks the bucket as one with projects, as the stock CLI does before it writes the first stack.
     async fn ensure_meta(&self) -> Result<()> {
         if self.has_projects() && !self.inner.has_meta.load(Ordering::Relaxed) {
             // Whoever was there before wrote the same.
-            let meta = document::meta_file(self.options().diy.sealing.as_ref());
-            self.bucket().create(paths::META, meta).await?;
+            self.bucket().create(paths::META, self.meta_file()).await?;
             self.inner.has_meta.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
-}
-
-/// Whether stacks stand where CLIs older than projects put them.
-async fn has_legacy_stacks(bucket: &Bucket) -> Result<bool> {
-    let (_, files) = bucket.names(paths::STACKS).await?;
-    Ok(files.iter().any(|found| paths::stack_of(&found.path).is_some()))
 }
 
 #[async_trait]

@@ -2,7 +2,7 @@
 
 use super::BucketStore;
 use crate::Result;
-use crate::diy::{document, layout};
+use crate::diy::layout;
 use crate::seal::{self, Documents, Resealed};
 use async_trait::async_trait;
 
@@ -27,7 +27,6 @@ impl Documents for BucketStore {
     }
 
     async fn write_meta(&self) -> Result<()> {
-        let meta = document::meta_file(self.options().diy.sealing.as_ref());
-        self.bucket().overwrite(layout::META, meta).await.map(drop)
+        self.bucket().overwrite(layout::META, self.meta_file()).await.map(drop)
     }
 }

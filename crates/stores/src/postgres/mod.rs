@@ -18,6 +18,7 @@ mod relocate;
 mod tables;
 mod target;
 mod tls;
+mod upgrade;
 mod waiting;
 mod writes;
 
@@ -27,7 +28,7 @@ pub use crate::diy::layout::Compression;
 use crate::diy::{document, layout};
 use crate::{Claim, HeldLease, Host, LeaseInfo, Leases, Recovery, Result, StackId, SystemHost};
 use async_trait::async_trait;
-use connections::{Connections, Statement, Value, values};
+use connections::{Connections, Statement, values};
 use heartbeat::Heartbeat;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -112,7 +113,7 @@ impl PostgresStore {
             Some(meta) => {
                 document::layout_version(inner.connections.location(layout::META), &meta, None)? == 1
             }
-            None => !inner.options.diy.legacy_layout && !inner.has_legacy_stacks().await?,
+            None => !inner.options.diy.legacy_layout && inner.legacy_stacks().await?.is_empty(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -216,20 +217,6 @@ impl Inner {
         };
         let rows = self.connections.ask("reading", path, &statement).await?;
         Ok(rows.first().map(|row| row.get::<_, Option<Vec<u8>>>(0).unwrap_or_default()))
-    }
-
-    /// Whether stacks stand where CLIs older than projects put them.
-    async fn has_legacy_stacks(&self) -> Result<bool> {
-        let folder = format!("{}/", layout::STACKS);
-        let statement = Statement {
-            sql: format!("SELECT key FROM {} WHERE key LIKE $1 AND key NOT LIKE $2", self.tables.state),
-            values: vec![
-                Value::Text(self.pattern(&folder)),
-                Value::Text(format!("{}/%", self.pattern(&folder))),
-            ],
-        };
-        let rows = self.connections.ask("listing", layout::STACKS, &statement).await?;
-        Ok(rows.iter().any(|row| layout::stack_of(row.get(0)).is_some()))
     }
 }
 

@@ -64,6 +64,10 @@ impl Medium for Objects {
         Ok(objects.iter().map(|found| last(&found.path)).collect())
     }
 
+    async fn folders(&self, folder: &str) -> Result<Vec<String>> {
+        Ok(self.bucket.names(folder).await?.0)
+    }
+
     async fn create(&self, path: &str, content: Vec<u8>) -> Result<bool> {
         Ok(matches!(self.bucket.create(path, content).await?, Written::Done(_)))
     }

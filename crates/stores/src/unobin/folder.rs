@@ -49,6 +49,11 @@ impl Medium for Folder {
         Ok(disk::list(&*self.disk, folder)?.into_iter().map(|name| name.text).collect())
     }
 
+    async fn folders(&self, folder: &str) -> Result<Vec<String>> {
+        let names = disk::list(&*self.disk, folder)?.into_iter();
+        Ok(names.filter(|name| name.is_folder).map(|name| name.text).collect())
+    }
+
     async fn create(&self, path: &str, content: Vec<u8>) -> Result<bool> {
         Ok(disk::stage(&*self.disk, path, &content)?.publish_new(path)?)
     }

@@ -84,6 +84,9 @@ pub(super) trait Medium: fmt::Debug + Send + Sync {
     /// The names of what stands directly in a folder.
     async fn names(&self, folder: &str) -> Result<Vec<String>>;
 
+    /// The names of the folders that stand directly in a folder.
+    async fn folders(&self, folder: &str) -> Result<Vec<String>>;
+
     /// Writes something new, durable when this returns; `false` when something is there already, which stays.
     async fn create(&self, path: &str, content: Vec<u8>) -> Result<bool>;
 

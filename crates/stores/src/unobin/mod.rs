@@ -14,20 +14,22 @@
 //!
 //! One [`Tree`] does all of that over what it stands on, a `medium`: a `folder`, or a `bucket` of S3, Google or Azure.
 //!
-//! [`Tree`] has the methods of unobin's own contract, not those of [`Store`](crate::Store). A layout over it will give it
-//! that one: a commit is `write` and `set_current` under the lock, the number of a revision is its place in `list`, and
-//! the snapshot is turned into the model's as `drystone_dialects::unobin` says.
+//! [`Tree`] has the methods of unobin's own contract; [`UnobinStore`] gives all trees of a root that of
+//! [`Store`](crate::Store).
 
 mod bucket;
 mod error;
 mod folder;
+mod held;
 mod lock;
 mod medium;
 mod root;
+mod store;
 mod tree;
 
 pub use error::{Error, Result};
 pub use lock::{HeldLock, Holder};
 pub use medium::StoreKind;
 pub use root::Root;
+pub use store::UnobinStore;
 pub use tree::Tree;

@@ -48,6 +48,18 @@ impl Root {
         Self { medium: Arc::new(Objects::new(bucket, kind_of(url))), host }
     }
 
+    /// The factory and the name of every stack, in the order of their names. What no stack may be called is passed over.
+    pub(super) async fn stacks(&self) -> Result<Vec<(String, String)>> {
+        let mut stacks = Vec::new();
+        for factory in self.medium.folders("").await? {
+            for stack in self.medium.folders(&factory).await? {
+                stacks.push((factory.clone(), stack));
+            }
+        }
+        stacks.sort();
+        Ok(stacks)
+    }
+
     /// The tree of a stack. Nothing is made before something is written.
     pub fn tree(&self, factory: &str, stack: &str, encrypter: Arc<dyn Encrypter>) -> Result<Tree> {
         Tree::new(Arc::clone(&self.medium), Arc::clone(&self.host), factory, stack, encrypter)

@@ -2,18 +2,13 @@
 //! packages. Ends with 3 when there is no current snapshot, with 1 on any other error.
 
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::terminal;
+use crate::{terminal, trees};
 use clap::{Args, Subcommand};
 use drystone_dialects::unobin::{Envelope, Ref, Snapshot};
-use drystone_secrets::envelope::{self, Encrypter, Encrypters, Form};
-use drystone_stores::SystemHost;
-use drystone_stores::disk::OsDisk;
-use drystone_stores::object::{self, BucketOptions};
-use drystone_stores::unobin::{Error as TreeError, HeldLock, Holder, Root, Tree};
+use drystone_secrets::envelope::{self, Form};
+use drystone_stores::unobin::{Error as TreeError, HeldLock, Holder, Tree};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
-use url::Url;
 
 #[derive(Debug, Args)]
 pub(super) struct UnobinArgs {
@@ -101,11 +96,14 @@ pub(super) async fn run(args: &UnobinArgs) -> Outcome {
         }
         UnobinCommand::Seal { file, reference, encrypter } => {
             let form = Form::Shared(said(reference)?);
-            bytes(&envelope::seal(&read(file)?, form, &*named(encrypter)?).map_err(Failure::general)?);
+            bytes(
+                &envelope::seal(&read(file)?, form, &*trees::encrypter(encrypter)?)
+                    .map_err(Failure::general)?,
+            );
             Ok(())
         }
         UnobinCommand::Open { file, encrypter } => {
-            let encrypter = named(encrypter)?;
+            let encrypter = trees::encrypter(encrypter)?;
             let opened = envelope::open(&read(file)?, None, |_| Ok(encrypter)).map_err(sealed)?;
             bytes(opened.body.as_bytes());
             Ok(())
@@ -115,8 +113,11 @@ pub(super) async fn run(args: &UnobinArgs) -> Outcome {
 }
 
 async fn store(args: &StoreArgs) -> Outcome {
-    let encrypter = named(&args.encrypter)?;
-    let tree = root(&args.root).await?.tree(&args.factory, &args.stack, encrypter).map_err(refused)?;
+    let encrypter = trees::encrypter(&args.encrypter)?;
+    let tree = trees::root(&args.root, |name| std::env::var(name).ok())
+        .await?
+        .tree(&args.factory, &args.stack, encrypter)
+        .map_err(refused)?;
     match &args.verb {
         Verb::Current => print(&tree.current().await.map_err(refused)?),
         Verb::CurrentRev => {
@@ -153,18 +154,6 @@ async fn store(args: &StoreArgs) -> Outcome {
     }
 }
 
-/// A folder, or the bucket that a URL names.
-async fn root(root: &str) -> Outcome<Root> {
-    let host = Arc::new(SystemHost);
-    let is_bucket = root.split_once("://").is_some_and(|(scheme, _)| object::SCHEMES.contains(&scheme));
-    if !is_bucket {
-        return Ok(Root::folder(Arc::new(OsDisk::private(root)), host));
-    }
-    let url = Url::parse(root).map_err(|error| Failure::general(format!("{root}: {error}")))?;
-    let variables = |name: &str| std::env::var(name).ok();
-    Root::open_url(&url, host, &BucketOptions::default(), variables).await.map_err(refused)
-}
-
 /// Takes the lock and says so, so that a script knows when to go on.
 async fn lock(tree: &Tree, at_most: Option<Duration>) -> Outcome<HeldLock> {
     let waiting = |holder: &Holder| terminal::note(format!("Waiting for the lock of {holder}."));
@@ -196,19 +185,6 @@ fn bytes(bytes: &[u8]) {
 
 fn said(reference: &str) -> Outcome<Option<Ref>> {
     Ref::decode(reference.as_bytes()).map_err(Failure::general)
-}
-
-/// The encrypter that is said. There is none that is taken when none is said.
-fn named(encrypter: &str) -> Outcome<Arc<dyn Encrypter>> {
-    let reference = match encrypter.split_once(':') {
-        _ if encrypter.starts_with('{') => said(encrypter)?.unwrap_or_default(),
-        None => Ref::built_in(encrypter, []),
-        Some(("env-key", variable)) => Ref::built_in("env-key", [("env-var", variable.to_owned())]),
-        Some((name, key)) => Ref::built_in(name, [("key-id", key.to_owned())]),
-    };
-    Encrypters::new(Box::new(|name: &str| std::env::var_os(name)))
-        .resolve(&reference)
-        .map_err(Failure::general)
 }
 
 fn sealed(error: envelope::Error) -> Failure {

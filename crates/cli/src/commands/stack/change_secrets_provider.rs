@@ -8,17 +8,15 @@
 //!
 //! The same key once more makes a new data key, which is how the key of a stack is rotated.
 
+use super::sealing::{Wanted, seal_settings, seal_snapshot};
 use crate::context::{Context, secrets_failure};
 use crate::edit::new_manifest;
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::{secrets_provider, snapshot_secrets, terminal};
+use crate::terminal;
 use clap::Args;
-use drystone_model::SecretsProvider;
-use drystone_secrets::{Manager, Passphrase, ProviderChoice, recrypt};
+use drystone_secrets::{Manager, ProviderChoice};
 use drystone_stores::{At, Commit, Committed, HeldLease, Recorded, StackId};
-use drystone_workspace::stack::{StackFile, StackSettings};
-use serde::Deserialize;
-use std::io::BufRead;
+use drystone_workspace::stack::StackFile;
 
 /// Change what seals the secrets of a stack.
 ///
@@ -45,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: ChangeSecretsProviderArgs) -> O
     // Missing stacks are told before anybody is asked for anything.
     backend.store().snapshot(&stack, At::Current).await?;
     let file = context.stack_file(&project, &stack)?;
-    let wanted = wanted(context, &choice, &file.settings)?;
+    let wanted = Wanted::of(context, &choice, &file.settings)?;
     let lease = context.lease(&backend, &stack, TITLE).await?;
     let changed = async {
         let recorded = backend.store().snapshot(&stack, At::Current).await?;
@@ -61,48 +59,6 @@ pub(crate) async fn run(context: &Context, args: ChangeSecretsProviderArgs) -> O
 
 const TITLE: &str = "stack change-secrets-provider";
 
-/// What is to seal the secrets.
-enum Wanted {
-    /// What the settings name already.
-    OfSettings,
-    /// This passphrase.
-    Passphrase(Passphrase),
-    /// A data key that the service at this URL seals.
-    KeyService(String),
-}
-
-/// Finds out what is wanted and asks for the new passphrase where one is needed, as the stock CLI does.
-fn wanted(context: &Context, choice: &ProviderChoice, settings: &StackSettings) -> Outcome<Wanted> {
-    if let ProviderChoice::Cloud(url) = choice {
-        return Ok(Wanted::KeyService(url.clone()));
-    }
-    let has_passphrase = secrets_provider::key_service(settings).is_none();
-    let rotates = *choice == ProviderChoice::Passphrase && has_passphrase;
-    if !rotates && has_passphrase && settings.encryption_salt.is_some() {
-        return Ok(Wanted::OfSettings);
-    }
-    let passphrases = context.keyring().passphrases();
-    let passphrase = if rotates && !context.is_interactive() {
-        passphrase_of_input()?
-    } else {
-        passphrases.for_new(rotates).map_err(secrets_failure)?
-    };
-    Ok(Wanted::Passphrase(passphrase))
-}
-
-/// The first line of standard input without the white space around it.
-fn passphrase_of_input() -> Outcome<Passphrase> {
-    let mut line = String::new();
-    let read = std::io::stdin().lock().read_line(&mut line);
-    let read =
-        read.map_err(|error| Failure::configuration(format!("reading the new passphrase: {error}")))?;
-    if read == 0 {
-        return Err(Failure::new(ExitCode::Authentication, "the new passphrase is missing: standard input is empty")
-            .hint("pipe it in, as in `echo NEW | drystone stack change-secrets-provider passphrase`, or run the command in a terminal"));
-    }
-    Ok(Passphrase::new(line.trim()))
-}
-
 async fn change(
     context: &Context,
     stack: &StackId,
@@ -114,14 +70,17 @@ async fn change(
     let settings_manager = context.settings_secrets(stack, &file.settings)?;
     let state_manager =
         recorded.snapshot.secrets_provider.as_ref().map(|_| context.snapshot_secrets(stack, &recorded));
-    let target = match wanted {
-        Wanted::OfSettings => settings_manager.clone().unwrap_or_else(Manager::absent),
-        Wanted::Passphrase(passphrase) => {
-            target(context, &passphrase, settings_manager.as_ref(), state_manager.as_ref())?
+    // Halves that differ are left by a change that was interrupted; one of them may be as wanted already.
+    let halves = match (&state_manager, &settings_manager) {
+        (Some(state), Some(settings)) if !settings.opens_what_is_sealed_by(state) => vec![state, settings],
+        _ => Vec::new(),
+    };
+    let target = match wanted.among(context, halves) {
+        Some(half) => {
+            terminal::note("Finishing a change of the secrets provider that was interrupted.");
+            half
         }
-        Wanted::KeyService(url) => {
-            key_service_target(context, &url, settings_manager.as_ref(), state_manager.as_ref())?
-        }
+        None => wanted.fresh(context, settings_manager.as_ref())?,
     };
     target.unlock().map_err(secrets_failure)?;
     terminal::line("Migrating old configuration and state to new secrets provider");
@@ -150,75 +109,6 @@ async fn change(
     Ok(())
 }
 
-/// The manager of a new passphrase: a fresh one, or that of the half which an interrupted change has sealed with this
-/// passphrase already.
-fn target(
-    context: &Context,
-    passphrase: &Passphrase,
-    settings: Option<&Manager>,
-    state: Option<&Manager>,
-) -> Outcome<Manager> {
-    if let (Some(settings), Some(state)) = (settings, state)
-        && !settings.opens_what_is_sealed_by(state)
-    {
-        for half in [state, settings] {
-            let salt = salt_of(half.provider());
-            let opened = salt.map(|salt| context.keyring().open(&salt, passphrase));
-            if let Some(Ok(crypter)) = opened {
-                terminal::note("Finishing a change of the passphrase that was interrupted.");
-                return Ok(Manager::new(half.provider().clone(), crypter));
-            }
-        }
-    }
-    Manager::with_passphrase(context.keyring(), passphrase).map_err(secrets_failure)
-}
-
-/// The manager of a key service: with a fresh data key, or with that of the half which an interrupted change has sealed
-/// by the same service already.
-fn key_service_target(
-    context: &Context,
-    url: &str,
-    settings: Option<&Manager>,
-    state: Option<&Manager>,
-) -> Outcome<Manager> {
-    if let (Some(settings), Some(state)) = (settings, state)
-        && !settings.opens_what_is_sealed_by(state)
-    {
-        let half = [state, settings].into_iter().find(|half| half.key_service().as_deref() == Some(url));
-        if let Some(half) = half {
-            terminal::note("Finishing a change of the secrets provider that was interrupted.");
-            return Ok(half.clone());
-        }
-    }
-    Manager::with_key_service(context.keyring(), url).map_err(secrets_failure)
-}
-
-fn salt_of(provider: &SecretsProvider) -> Option<String> {
-    #[derive(Deserialize)]
-    struct State {
-        salt: String,
-    }
-    provider.state.as_ref()?.decode::<State>().ok().map(|state| state.salt)
-}
-
-/// Seals the configuration anew and names the new provider, in memory.
-fn seal_settings(file: &mut StackFile, from: Option<&Manager>, to: &Manager) -> Outcome {
-    if from.is_some_and(|from| from.opens_what_is_sealed_by(to)) {
-        return Ok(());
-    }
-    let settings = &mut file.settings;
-    let ciphertexts = settings.config.ciphertexts();
-    if !ciphertexts.is_empty() {
-        let absent = Manager::absent();
-        let from = from.unwrap_or(&absent);
-        let sealed: Vec<&str> = ciphertexts.iter().map(String::as_str).collect();
-        let sealed =
-            recrypt(&sealed, from.crypter().as_ref(), to.crypter().as_ref()).map_err(old_passphrase)?;
-        settings.config = settings.config.with_ciphertexts(&sealed).map_err(Failure::general)?;
-    }
-    secrets_provider::record(settings, to)
-}
-
 /// Seals the state anew and commits it. A state that is sealed so already, or was never written, stays.
 async fn seal_state(
     lease: &dyn HeldLease,
@@ -231,9 +121,8 @@ async fn seal_state(
     }
     let from = from.unwrap_or_else(Manager::absent);
     let mut snapshot = recorded.snapshot;
-    snapshot_secrets::reseal(&mut snapshot, from.crypter().as_ref(), to.crypter().as_ref())
+    seal_snapshot(&mut snapshot, &from, to)
         .map_err(|failure| failure.detail("the state's secrets cannot be opened; nothing was changed"))?;
-    snapshot.secrets_provider = Some(to.provider().clone());
     snapshot.manifest = new_manifest();
     let commit = Commit {
         title: TITLE.to_owned(),
@@ -246,8 +135,4 @@ async fn seal_state(
     let committed = lease.commit(commit).await;
     drop(working);
     Ok(Some(committed?))
-}
-
-fn old_passphrase(error: drystone_secrets::Error) -> Failure {
-    secrets_failure(error).detail("the secrets of the settings file cannot be opened; nothing was changed")
 }

@@ -1,18 +1,23 @@
 //! `stack migrate`: copies a stack to another backend, or to another name.
 //!
 //! Both stacks are leased. The revisions are copied one after the other, oldest first, each with the time and the author
-//! that it had, and read back before the next; then the records of updates and the tags. Every copy says which revision
-//! it is of, so that a migration that was cut short goes on where it stopped. The source stays as it is.
+//! that it had, and read back before the next; then the records of updates and the tags; then the settings file is
+//! written. Every copy says which revision it is of, so that a migration that was cut short goes on where it stopped. The
+//! source stays as it is.
 
-use super::rename::references::Renaming;
+mod copying;
+mod secrets;
+
 use crate::backend::StackAt;
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::terminal;
 use clap::Args;
-use drystone_model::{Json, Manifest, Metadata, Snapshot};
-use drystone_stores::{At, Commit, Error as StoreError, HeldLease, Recorded, Relocation, RevisionInfo};
-use std::collections::BTreeMap;
+use copying::{Extent, Migration};
+use drystone_model::Resource;
+use drystone_secrets::ProviderChoice;
+use drystone_stores::Relocation;
+use secrets::Settings;
 
 /// Copy a stack to another backend, with its revisions, its history and its tags.
 ///
@@ -20,10 +25,18 @@ use std::collections::BTreeMap;
 /// keeps the name. Each revision is read back after it was written. A migration that was interrupted goes on when the same
 /// command is run again.
 ///
+/// The secrets stay sealed as they are. `--secrets-provider` has them sealed anew: those of every revision that can be
+/// opened, the current one first of all, and those of the settings file in the project's folder. An earlier revision that
+/// cannot be opened here is copied as it is and opens with what sealed it. A copy of another name gets the settings of the
+/// source where it has none.
+///
+/// A stack of another system, such as `unobin+file://PATH#FACTORY/STACK`, becomes one of the types that providers serve;
+/// what none serves is listed and left out. What was sensitive there has to be sealed: give `--secrets-provider`.
+///
 /// The source stays as it is; `--remove` moves it to its backend's trash in the end, so that nobody goes on with it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  drystone stack migrate dev s3://acme-state\n  drystone stack migrate file://~#shop/dev 'postgres://db.example/state#shop/prod'"
+    after_help = "Examples:\n  drystone stack migrate dev s3://acme-state\n  drystone stack migrate file://~#shop/dev 'postgres://db.example/state#shop/prod'\n  drystone stack migrate dev s3://acme-state --secrets-provider 'awskms://alias/pulumi?region=eu-central-1'"
 )]
 pub(crate) struct MigrateArgs {
     /// The stack to copy
@@ -33,6 +46,10 @@ pub(crate) struct MigrateArgs {
     /// Copy the current state alone, without earlier revisions and history
     #[arg(long)]
     current_only: bool,
+    /// What seals the copy's secrets from now on: `default`, `passphrase`, or the URL of a key at `awskms://`,
+    /// `gcpkms://`, `azurekeyvault://` or `hashivault://`
+    #[arg(long, value_name = "PROVIDER")]
+    secrets_provider: Option<String>,
     /// Move the source to the trash when all is there
     #[arg(long)]
     remove: bool,
@@ -50,7 +67,21 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Outcome {
         return Err(Failure::configuration(format!("{from} is both source and target"))
             .hint("name another backend, or another stack as in `URL#STACK`"));
     }
+    if to.backend.unserved().is_some() {
+        return Err(Failure::configuration(format!(
+            "{to}: another system's stacks are made by its own tool"
+        ))
+        .hint("name one of our backends as the target, such as `file://PATH`"));
+    }
+    let choice = args.secrets_provider.as_deref().map(str::parse::<ProviderChoice>).transpose();
+    let choice = choice.map_err(Failure::configuration)?;
     super::init::require(&from.backend, &from.stack).await?;
+    let settings = Settings::open(context, &from.stack, &to.stack)?;
+    let wanted = match (&choice, &settings) {
+        (None, _) => None,
+        (Some(choice), Some(settings)) => Some(settings.wanted(context, choice)?),
+        (Some(_), None) => return Err(elsewhere(&to)),
+    };
     if args.remove && !args.yes && !context.skips_confirmations() {
         let question = format!("Copy {from} to {to}, and move it to the trash then?");
         if !context.confirm(&question)? {
@@ -60,7 +91,10 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Outcome {
     let source = context.lease(&from.backend, &from.stack, TITLE).await?;
     let migrated = async {
         let target = context.lease(&to.backend, &to.stack, TITLE).await?;
-        let copied = Migration { from: &from, to: &to, target: &*target }.run(args.current_only).await;
+        let migration =
+            Migration { context, from: &from, to: &to, target: &*target, wanted: wanted.as_ref() };
+        let extent = if args.current_only { Extent::Current } else { Extent::Everything };
+        let copied = migration.run(extent).await;
         let released = target.release().await;
         let copied = copied?;
         released?;
@@ -87,6 +121,8 @@ struct Migrated {
     revisions: usize,
     found: usize,
     updates: usize,
+    /// What the current state has that no provider serves.
+    left_out: Vec<Resource>,
 }
 
 impl Migrated {
@@ -101,6 +137,25 @@ impl Migrated {
             "Copied {} revision(s) and {} record(s) of updates from {from} to {to}; all were read back.",
             self.revisions, self.updates
         ));
+        if !self.left_out.is_empty() {
+            terminal::warning(format!(
+                "{} of the resources of {from} are of types that no provider serves, and were left out:",
+                self.left_out.len()
+            ));
+            for resource in &self.left_out {
+                terminal::note(format!(
+                    "  {}  {}  {}",
+                    resource.type_token,
+                    resource.urn.name(),
+                    resource.id
+                ));
+            }
+        }
+        if from.backend.unserved().is_some() {
+            terminal::note(
+                "Run `drystone refresh` there before the first update: it reads what the providers know.",
+            );
+        }
         terminal::note(match removed {
             true => format!("{from} is in the trash; `drystone stack restore` brings it back."),
             false => format!("{from} is still there: see that nobody goes on with it."),
@@ -111,159 +166,9 @@ impl Migrated {
     }
 }
 
-struct Migration<'a> {
-    from: &'a StackAt,
-    to: &'a StackAt,
-    target: &'a dyn HeldLease,
-}
-
-impl Migration<'_> {
-    async fn run(&self, current_only: bool) -> Outcome<Migrated> {
-        let (from, to) = (self.from.backend.store(), self.to.backend.store());
-        let current = from.snapshot(&self.from.stack, At::Current).await?;
-        let revisions = from.revisions(&self.from.stack).await?;
-        let mut migrated = Migrated::default();
-        // What each revision of the source is called in the target.
-        let mut numbers = self.copied_before(&revisions).await?;
-        migrated.found = numbers.len();
-        let wanted =
-            |info: &RevisionInfo| !current_only || u64::try_from(info.number).ok() == current.revision;
-        for info in revisions.iter().filter(|info| wanted(info)) {
-            if numbers.contains_key(&info.number) {
-                continue;
-            }
-            terminal::note(format!("revision {}  {}  {}", info.number, info.time, info.title));
-            let number = u64::try_from(info.number).unwrap_or_default();
-            let recorded = from.snapshot(&self.from.stack, At::Revision(number)).await?;
-            let copy = self.copy(recorded, info, &numbers).await?;
-            numbers.insert(info.number, copy);
-            migrated.revisions += 1;
-        }
-        if current.revision.is_none() {
-            migrated.revisions += usize::from(self.copy_found(current, &numbers).await?);
-        }
-        if !current_only {
-            migrated.updates = self.copy_updates().await?;
-        }
-        let tags = from.describe(&self.from.stack).await?.tags;
-        if to.describe(&self.to.stack).await?.tags != tags {
-            self.commit(Commit { tags: Some(tags), ..Commit::default() }).await?;
-        }
-        Ok(migrated)
-    }
-
-    /// The revisions that an earlier migration has copied. A target that has others is somebody else's.
-    async fn copied_before(&self, revisions: &[RevisionInfo]) -> Outcome<BTreeMap<i64, i64>> {
-        let there = match self.to.backend.store().revisions(&self.to.stack).await {
-            Ok(there) => there,
-            Err(StoreError::NotFound { .. }) => Vec::new(),
-            Err(error) => return Err(error.into()),
-        };
-        let taken = || Failure::from(StoreError::AlreadyExists { stack: self.to.stack.clone() });
-        let mut copied = BTreeMap::new();
-        for info in &there {
-            let original = info.copy_of.and_then(|number| revisions.iter().find(|own| own.number == number));
-            let original = original.filter(|own| (&own.time, &own.title) == (&info.time, &info.title));
-            copied.insert(original.ok_or_else(taken)?.number, info.number);
-        }
-        if there.is_empty() && super::init::exists(&self.to.backend, &self.to.stack).await? {
-            return Err(taken());
-        }
-        Ok(copied)
-    }
-
-    /// Copies a revision and reads it back; gives its number in the target.
-    async fn copy(
-        &self,
-        recorded: Recorded,
-        info: &RevisionInfo,
-        numbers: &BTreeMap<i64, i64>,
-    ) -> Outcome<i64> {
-        let snapshot = self.renamed(recorded.snapshot)?;
-        let restores = info.restores.and_then(|number| numbers.get(&number));
-        let commit = Commit {
-            title: info.title.clone(),
-            message: info.message.clone(),
-            snapshot: Some(snapshot.clone()),
-            restores: restores.and_then(|number| u64::try_from(*number).ok()),
-            copies: Some(Box::new(info.clone())),
-            byte_strings: recorded.byte_strings,
-            ..Commit::default()
-        };
-        let revision = self.commit(commit).await?;
-        self.verify(snapshot, revision).await?;
-        Ok(revision.and_then(|number| i64::try_from(number).ok()).unwrap_or_default())
-    }
-
-    /// Copies a state that no revision has been made of: another tool wrote it, or nothing was ever written. Says
-    /// whether it made a revision.
-    async fn copy_found(&self, current: Recorded, numbers: &BTreeMap<i64, i64>) -> Outcome<bool> {
-        if !current.ever_written {
-            if numbers.is_empty() {
-                self.commit(Commit { title: TITLE.to_owned(), ..Commit::default() }).await?;
-            }
-            return Ok(false);
-        }
-        let snapshot = self.renamed(current.snapshot)?;
-        let commit = Commit {
-            title: TITLE.to_owned(),
-            message: format!("from {}", self.from),
-            snapshot: Some(snapshot.clone()),
-            byte_strings: current.byte_strings,
-            ..Commit::default()
-        };
-        let revision = self.commit(commit).await?;
-        self.verify(snapshot, revision).await?;
-        Ok(true)
-    }
-
-    /// Copies the records of updates that the target does not have, oldest first.
-    async fn copy_updates(&self) -> Outcome<usize> {
-        let mut records = self.from.backend.store().updates(&self.from.stack).await?;
-        let there = self.to.backend.store().updates(&self.to.stack).await?;
-        records.reverse();
-        let missing: Vec<Json> = records.into_iter().skip(there.len()).collect();
-        let copied = missing.len();
-        for update in missing {
-            self.commit(Commit { update: Some(update), ..Commit::default() }).await?;
-        }
-        let there = self.to.backend.store().updates(&self.to.stack).await?;
-        let source = self.from.backend.store().updates(&self.from.stack).await?;
-        if there != source {
-            return Err(self.differs("the history"));
-        }
-        Ok(copied)
-    }
-
-    async fn commit(&self, commit: Commit) -> Outcome<Option<u64>> {
-        Ok(self.target.commit(commit).await?.revision)
-    }
-
-    /// The snapshot under the target's name.
-    fn renamed(&self, mut snapshot: Snapshot) -> Outcome<Snapshot> {
-        if self.from.stack != self.to.stack {
-            Renaming::new(&self.from.stack, &self.to.stack, &snapshot).rename(&mut snapshot)?;
-        }
-        Ok(snapshot)
-    }
-
-    /// Reads a revision back and compares it with what was sent.
-    async fn verify(&self, sent: Snapshot, revision: Option<u64>) -> Outcome {
-        let at = revision.map_or(At::Current, At::Revision);
-        let there = self.to.backend.store().snapshot(&self.to.stack, at).await?;
-        if content(sent) == content(there.snapshot) {
-            return Ok(());
-        }
-        Err(self
-            .differs(&revision.map_or_else(|| "the state".to_owned(), |number| format!("revision {number}"))))
-    }
-
-    fn differs(&self, what: &str) -> Failure {
-        Failure::new(ExitCode::Unsound, format!("{what} of {} is not what was written there", self.to))
-    }
-}
-
-/// A snapshot without what a store may say of it.
-fn content(snapshot: Snapshot) -> Snapshot {
-    Snapshot { manifest: Manifest::default(), metadata: Metadata::default(), ..snapshot }
+fn elsewhere(to: &StackAt) -> Failure {
+    Failure::configuration(format!(
+        "the settings of {to} are not here, and their secrets go with those of the state"
+    ))
+    .hint("run the command in the folder of its project, or leave out `--secrets-provider`")
 }

@@ -1,7 +1,7 @@
 //! `stack`: making, listing, looking at and changing stacks, a file a command.
 
 mod change_secrets_provider;
-mod diff;
+pub(super) mod diff;
 mod export;
 mod format;
 mod graph;
@@ -18,8 +18,9 @@ mod rename;
 mod restore;
 mod restore_revision;
 mod revision_name;
-mod revisions;
-mod rollback;
+pub(super) mod revisions;
+pub(super) mod rollback;
+mod sealing;
 mod select;
 pub(super) mod selection;
 mod show;

@@ -14,11 +14,13 @@ mod ops;
 mod relocation;
 mod rename;
 mod repair;
+mod seal;
 mod show;
 mod target;
 mod upgrade;
 mod verify;
 
+use super::stack::{diff, revisions, rollback};
 use crate::context::Context;
 use crate::report::{ExitCode, Failure, Outcome};
 use clap::{Args, Subcommand};
@@ -58,6 +60,18 @@ enum StateCommand {
     Doctor(doctor::DoctorArgs),
     /// Give the stacks of an old directory their projects
     Upgrade(upgrade::UpgradeArgs),
+    /// List the revisions of a stack, newest first; the same as `stack revisions`
+    History(revisions::RevisionsArgs),
+    /// Compare two revisions of a stack; the same as `stack diff`
+    Diff(diff::DiffArgs),
+    /// Bring back the state of an earlier revision; the same as `stack rollback`
+    Rollback(rollback::RollbackArgs),
+    /// Seal everything in the backend at rest
+    Seal(seal::SealArgs),
+    /// Leave everything in the backend in clear
+    Unseal(seal::UnsealArgs),
+    /// Seal everything in the backend with another key
+    Rekey(seal::RekeyArgs),
     /// Look at the lease of a stack
     Lock(lock::LockArgs),
     /// List and settle operations that were under way when a run died
@@ -84,6 +98,12 @@ pub(crate) async fn run(context: &Context, args: StateArgs) -> Outcome {
         StateCommand::Verify(args) => verify::run(context, args).await,
         StateCommand::Doctor(args) => doctor::run(context, args).await,
         StateCommand::Upgrade(args) => upgrade::run(context, args).await,
+        StateCommand::Seal(args) => seal::seal(context, args).await,
+        StateCommand::Unseal(args) => seal::unseal(context, args).await,
+        StateCommand::Rekey(args) => seal::rekey(context, args).await,
+        StateCommand::History(args) => revisions::run(context, args).await,
+        StateCommand::Diff(args) => diff::run(context, args).await,
+        StateCommand::Rollback(args) => rollback::run(context, args).await,
         StateCommand::Lock(args) => lock::run(context, args).await,
         StateCommand::Ops(args) => ops::run(context, args).await,
         StateCommand::List(args) => list::run(context, args).await,

@@ -1,4 +1,4 @@
-//! `state upgrade`: brings a directory from before projects up to date.
+//! `state upgrade`: brings a backend from before projects up to date.
 
 use super::{counted, require_approval};
 use crate::context::Context;
@@ -8,8 +8,8 @@ use clap::Args;
 use drystone_stores::StackId;
 use drystone_workspace::project::check_project_name;
 
-/// Gives the stacks of a directory from before projects their projects. Very old versions of the stock CLI cannot read
-/// the directory afterwards.
+/// Gives the stacks of a backend from before projects their projects. Very old versions of the stock CLI cannot read it
+/// afterwards.
 ///
 /// The project is the one that a stack's resources name. For a stack without resources it is asked for.
 #[derive(Debug, Args)]
@@ -21,12 +21,13 @@ pub(crate) struct UpgradeArgs {
 
 pub(crate) async fn run(context: &Context, args: UpgradeArgs) -> Outcome {
     let backend = context.backend().await?;
-    let Some(store) = backend.folder_store() else {
-        return Err(Failure::configuration(format!("{backend}: only directories can be upgraded yet"))
-            .hint("the stock CLI's `pulumi state upgrade` can do it"));
+    let Some(store) = backend.upgrade() else {
+        return Err(Failure::configuration(format!(
+            "{backend} has another system's stacks, which are as it keeps them"
+        )));
     };
     let mut stacks = store.legacy().await?;
-    if stacks.is_empty() && store.has_projects() {
+    if stacks.is_empty() && backend.has_projects() {
         terminal::note(format!("{backend} is up to date: nothing to do"));
         return Ok(());
     }
