@@ -2,9 +2,10 @@
 
 use crate::app::parse_duration;
 use crate::report::{ExitCode, Failure, Outcome};
-use crate::trees;
+use crate::{cdkd_buckets, trees};
 use drystone_dialects::projection;
 use drystone_secrets::envelope::Encrypter;
+use drystone_stores::cdkd::CdkdStacks;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
@@ -43,6 +44,7 @@ enum Medium {
     Database(PostgresStore),
     /// Another system's stacks, in its own form.
     Trees(UnobinStore),
+    Cdkd(CdkdStacks),
 }
 
 /// A stack and the backend that it is in.
@@ -69,7 +71,7 @@ impl Backend {
     /// Opens the store that a URL stands for.
     pub(crate) async fn open(environment: &Environment, url: &str) -> Outcome<Self> {
         let sealing = match trees::without_encrypter(url) {
-            (_, Some(encrypter)) if !url.starts_with(trees::SCHEME) => {
+            (_, Some(encrypter)) if !is_of_another_system(url) => {
                 Some(Sealing::with(sealing_encrypter(&encrypter)?))
             }
             _ => None,
@@ -85,7 +87,7 @@ impl Backend {
     ) -> Outcome<Self> {
         let diy = LocalOptions { sealing, ..diy_options(environment)? };
         let (place, _) = trees::without_encrypter(named);
-        let url = if named.starts_with(trees::SCHEME) { named } else { place.as_str() };
+        let url = if is_of_another_system(named) { named } else { place.as_str() };
         let medium = match url.split_once("://").map_or(url, |(scheme, _)| scheme) {
             "file" => {
                 let folder = folder_of(environment, url)?;
@@ -105,6 +107,10 @@ impl Backend {
                 let mut options = PostgresOptions { diy, ..PostgresOptions::default() };
                 options.lease_ttl = lease_ttl(environment)?.unwrap_or(options.lease_ttl);
                 Medium::Database(PostgresStore::open(url, options).await?)
+            }
+            cdkd_buckets::SCHEME => {
+                let variables = environment.clone();
+                Medium::Cdkd(cdkd_buckets::open(url, move |name| variables.variable(name)).await?)
             }
             scheme if scheme.starts_with(trees::SCHEME) => {
                 let variables = environment.clone();
@@ -129,7 +135,11 @@ impl Backend {
                     "use another server, or `--trust-server` if only one writer at a time can ever come here",
                 )
             })?,
-            Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) | Medium::Trees(_) => {}
+            Medium::Folder { .. }
+            | Medium::Bucket(_)
+            | Medium::Database(_)
+            | Medium::Trees(_)
+            | Medium::Cdkd(_) => {}
         }
         self.store().stacks(None).await?;
         Ok(())
@@ -142,6 +152,7 @@ impl Backend {
             Medium::Bucket(store) => store,
             Medium::Database(store) => store,
             Medium::Trees(store) => store,
+            Medium::Cdkd(store) => store,
         }
     }
 
@@ -150,9 +161,7 @@ impl Backend {
         match &self.medium {
             Medium::Folder { store, .. } => Ok(store.reseal(command).await?),
             Medium::Bucket(store) => Ok(store.reseal(command).await?),
-            Medium::Database(_) | Medium::Trees(_) => {
-                Err(Failure::configuration(format!("{self}: only folders and buckets can be sealed")))
-            }
+            _ => Err(Failure::configuration(format!("{self}: only folders and buckets can be sealed"))),
         }
     }
 
@@ -162,7 +171,7 @@ impl Backend {
             Medium::Folder { store, .. } => Some(store),
             Medium::Bucket(store) => Some(store),
             Medium::Database(store) => Some(store),
-            Medium::Trees(_) => None,
+            Medium::Trees(_) | Medium::Cdkd(_) => None,
         }
     }
 
@@ -170,6 +179,7 @@ impl Backend {
     pub(crate) fn unserved(&self) -> Option<&'static str> {
         match &self.medium {
             Medium::Trees(_) => Some(projection::unobin::PACKAGE),
+            Medium::Cdkd(_) => Some(projection::cdkd::PACKAGE),
             Medium::Folder { .. } | Medium::Bucket(_) | Medium::Database(_) => None,
         }
     }
@@ -180,14 +190,14 @@ impl Backend {
             Medium::Folder { store, .. } => store.has_projects(),
             Medium::Bucket(store) => store.has_projects(),
             Medium::Database(store) => store.has_projects(),
-            Medium::Trees(_) => true,
+            Medium::Trees(_) | Medium::Cdkd(_) => true,
         }
     }
 
     /// Reads a stack's name in any of its forms.
     pub(crate) fn stack_id(&self, text: &str, project: Option<&str>) -> Outcome<StackId> {
         let read = match &self.medium {
-            Medium::Trees(_) => of_another_system(text, project),
+            Medium::Trees(_) | Medium::Cdkd(_) => of_another_system(text, project),
             _ if self.has_projects() => StackId::parse(text, project),
             _ => StackId::legacy(text),
         };
@@ -204,7 +214,7 @@ impl Backend {
     }
 }
 
-/// Reads `factory/stack`, with the organisation that is the same everywhere before it or not.
+/// Reads `factory/stack` or `stack/region`, with the organisation that is the same everywhere before it or not.
 fn of_another_system(text: &str, project: Option<&str>) -> Result<StackId, NameError> {
     match text.strip_prefix("organization/").unwrap_or(text).split_once('/') {
         Some((project, name)) => StackId::of_another_system(project, name),
@@ -213,6 +223,11 @@ fn of_another_system(text: &str, project: Option<&str>) -> Result<StackId, NameE
             None => Err(NameError::NoProject(text.to_owned())),
         },
     }
+}
+
+/// Whether a URL is of stacks in another system's form, such as `unobin+s3://…`, which says itself how they are sealed.
+pub(crate) fn is_of_another_system(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, _)| scheme.contains('+'))
 }
 
 /// An encrypter that seals a backend. One without a key seals nothing.
@@ -235,7 +250,7 @@ pub(crate) fn masked(url: &str) -> String {
 fn unknown(url: &str) -> Failure {
     let scheme = url.split_once("://").map_or(url, |(scheme, _)| scheme);
     Failure::configuration(format!("`{scheme}://` backends are not part of this version: {}", masked(url)))
-        .hint("there are file://PATH, s3://BUCKET, gs://BUCKET, azblob://CONTAINER and postgres://HOST/DATABASE")
+        .hint("there are file://PATH, s3://BUCKET, gs://BUCKET, azblob://CONTAINER and postgres://HOST/DATABASE; for stacks of other systems, cdkd+s3://BUCKET and unobin+file://PATH")
 }
 
 /// The folder of a `file://` URL; `~` is the home folder, relative ones start where the command runs.

@@ -108,7 +108,7 @@ impl Context {
         backend.stack_id(&selected.stack, project_name)
     }
 
-    /// The stack that a text names: `URL#STACK`, or a stack of the backend that is logged in to. A URL alone stands for
+    /// The stack that a text names: `URL#STACK`, `URL#PROJECT/STACK`, or a stack of the backend that is logged in to. A URL alone stands for
     /// the stack of the name given.
     pub(crate) async fn stack_at(&self, text: &str, same: Option<&StackId>) -> Outcome<StackAt> {
         let Some((scheme, _)) = text.split_once("://") else {
@@ -122,7 +122,7 @@ impl Context {
         };
         let backend = Backend::open(&self.environment, url).await?;
         let stack = match (name, same) {
-            (Some(name), _) => self.stack_id(&backend, Some(name))?,
+            (Some(name), _) => self.stack_id(&backend, Some(&in_full(name)))?,
             (None, Some(same)) if backend.has_projects() == same.project().is_some() => {
                 backend.stack_id(&same.qualified(), None)?
             }
@@ -292,6 +292,16 @@ pub(crate) async fn tell_recovery(backend: &Backend, stack: &StackId, recovery: 
              `drystone state doctor` shows what they know",
             holder.user, holder.host
         )),
+    }
+}
+
+/// A name after a URL, where people write the project and the stack alone.
+fn in_full(name: &str) -> String {
+    match name.split_once('/') {
+        Some((project, stack)) if project != "organization" && !stack.contains('/') => {
+            format!("organization/{name}")
+        }
+        _ => name.to_owned(),
     }
 }
 

@@ -3,6 +3,7 @@
 mod app;
 mod backend;
 mod canonical_properties;
+mod cdkd_buckets;
 mod commands;
 mod context;
 mod display;

@@ -1,6 +1,8 @@
 //! `stack migrate --secrets-provider` (S18): the copy is sealed anew, its settings go with it, and a migration that was
 //! killed at any moment goes on.
 
+#![allow(clippy::print_stdout)]
+
 mod backends;
 mod guarded;
 mod harness;
@@ -178,10 +180,10 @@ fn s18_a_copy_that_was_made_as_it_was_is_sealed_anew_by_a_second_command() {
     assert_eq!(sandbox.ok(&["config", "get", "token", "-s", "dev"]).trim(), "tok-1");
 }
 
-/// Runs a migration and kills it when so many requests have been carried out; says whether it came to that.
+/// Runs a migration and kills it when so many changes and one more have been carried out; says whether it came to that.
+/// Killing it after something that only reads would leave the same.
 fn killed(sandbox: &Sandbox, to: &str, proxy: &Proxy, after: u64) -> bool {
-    let before = proxy.traffic().requests;
-    proxy.trouble(after, Trouble::Hang, Duration::from_secs(30));
+    proxy.trouble_changes(after, Trouble::Hang, Duration::from_secs(30));
     let mut child = sandbox
         .command(
             env!("CARGO_BIN_EXE_drystone").as_ref(),
@@ -194,16 +196,16 @@ fn killed(sandbox: &Sandbox, to: &str, proxy: &Proxy, after: u64) -> bool {
         .expect("the CLI starts");
     let began = Instant::now();
     loop {
-        if proxy.traffic().requests > before + after {
+        if proxy.has_come_about() {
             break;
         }
         if child.try_wait().expect("a child").is_some() {
             return false;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "it hangs before request {after}");
+        assert!(began.elapsed() < Duration::from_secs(60), "it hangs before change {after}");
         std::thread::sleep(Duration::from_millis(2));
     }
-    // The request counts when it is on its way; it is carried out within moments.
+    // The change counts when it is on its way; it is carried out within moments.
     std::thread::sleep(Duration::from_millis(30));
     child.kill().expect("a kill");
     child.wait().expect("an end");
@@ -212,7 +214,7 @@ fn killed(sandbox: &Sandbox, to: &str, proxy: &Proxy, after: u64) -> bool {
 
 #[test]
 #[ignore = "needs MinIO: run by cargo xtask test"]
-fn s18_a_migration_that_was_killed_after_any_request_goes_on() {
+fn s18_a_migration_that_was_killed_after_any_write_goes_on() {
     let (mut sandbox, _vault, _) = source();
     let proxy = Proxy::before(minio().port());
     let here = format!("file://{}", sandbox.state().display());
@@ -231,11 +233,11 @@ fn s18_a_migration_that_was_killed_after_any_request_goes_on() {
             sandbox.drystone(&["cancel", "--yes", "dev"]);
             sandbox.set("PULUMI_BACKEND_URL", &here);
             let again = migrate(&sandbox, &place.url, VAULT_KEY);
-            assert_eq!(again.code, 0, "killed after request {kills}: {again:#?}");
+            assert_eq!(again.code, 0, "killed after write {kills}: {again:#?}");
         }
         sandbox.set("PULUMI_BACKEND_URL", &place.url);
         sandbox.set("PULUMI_CONFIG_PASSPHRASE", "forgotten");
-        assert_eq!(revisions(&sandbox, "dev"), count, "killed after request {kills}");
+        assert_eq!(revisions(&sandbox, "dev"), count, "killed after write {kills}");
         opens(&sandbox, "dev");
         sandbox.unset("PULUMI_CONFIG_PASSPHRASE");
         if !was_killed {
@@ -243,6 +245,6 @@ fn s18_a_migration_that_was_killed_after_any_request_goes_on() {
         }
         kills += 1;
     }
-    println!("killed {kills} migrations, each after another request; all went on, nothing is lost");
-    assert!(kills > 20, "{kills}");
+    println!("killed {kills} migrations, each after another write; all went on, nothing is lost");
+    assert!(kills > 10, "{kills}");
 }

@@ -62,6 +62,15 @@ impl Cloud {
         &mut self.server
     }
 
+    /// Sends a request to a server that believes any signature, and gives what is in its answer.
+    pub fn ask(&self, method: &str, target: &str, body: &str) -> String {
+        const SIGNATURE: &str = "Authorization: AWS4-HMAC-SHA256 Credential=moto/20260101/us-east-1/s3/aws4_request, \
+                                 SignedHeaders=host, Signature=0\r\n";
+        let answer = http::ask(self.server.port(), method, target, SIGNATURE, body).expect("an answer");
+        assert!(answer.word(1).starts_with('2'), "{method} {target}: {}", answer.head);
+        String::from_utf8_lossy(&answer.body).into_owned()
+    }
+
     /// Where the server listens.
     pub fn port(&self) -> u16 {
         self.server.port()
@@ -106,31 +115,36 @@ pub fn minio_in(region: &str) -> Cloud {
     Cloud::new(server, "s3", parameters, keys)
 }
 
-/// Runs moto with one thread. It looks whether a condition is met, and writes, without a lock: two requests at once
-/// could both find it met.
+/// Runs moto with one thread: it looks whether a condition is met, and writes, without a lock, so that two requests at
+/// once could both find it met. The policies of buckets are kept and not applied: it passes over their conditions, and
+/// one that keeps other accounts out would keep everybody out.
 const ONE_AT_A_TIME: &str = "
 import sys
+from moto.iam.access_control import PermissionResult
+from moto.s3.models import FakeBucket
 from werkzeug.serving import run_simple
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+FakeBucket.get_permission = lambda *_, **__: PermissionResult.NEUTRAL
 run_simple('127.0.0.1', int(sys.argv[1]), DomainDispatcherApplication(create_backend_app), threaded=False)
 ";
 
 /// The moto that the tests of this process share.
 pub fn moto() -> &'static Cloud {
     static SHARED: OnceLock<Cloud> = OnceLock::new();
-    SHARED.get_or_init(|| {
-        let place = peer("DRYSTONE_PEER_MOTO");
-        let python = place.join("bin").join("python");
-        let words = [&*python.to_string_lossy(), "-c", ONE_AT_A_TIME, "PORT"];
-        let server = Server::start(&words, &[], |_| {});
-        make(server.port(), "PUT", &format!("/{BUCKET}"), "", "");
-        let parameters = "?region=us-east-1&endpoint=http://127.0.0.1:PORT&use_path_style=true".to_owned();
-        let keys = vec![
-            ("AWS_ACCESS_KEY_ID", "moto".to_owned()),
-            ("AWS_SECRET_ACCESS_KEY", "moto-secret".to_owned()),
-        ];
-        Cloud::new(server, "s3", parameters, keys)
-    })
+    SHARED.get_or_init(moto_alone)
+}
+
+/// A moto of one's own, whose account nobody else uses.
+pub fn moto_alone() -> Cloud {
+    let place = peer("DRYSTONE_PEER_MOTO");
+    let python = place.join("bin").join("python");
+    let words = [&*python.to_string_lossy(), "-c", ONE_AT_A_TIME, "PORT"];
+    let server = Server::start(&words, &[], |_| {});
+    make(server.port(), "PUT", &format!("/{BUCKET}"), "", "");
+    let parameters = "?region=us-east-1&endpoint=http://127.0.0.1:PORT&use_path_style=true".to_owned();
+    let keys =
+        vec![("AWS_ACCESS_KEY_ID", "moto".to_owned()), ("AWS_SECRET_ACCESS_KEY", "moto-secret".to_owned())];
+    Cloud::new(server, "s3", parameters, keys)
 }
 
 /// The fake-gcs-server that the tests of this process share, behind a translator of Google's XML API.

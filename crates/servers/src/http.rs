@@ -97,8 +97,8 @@ fn head(from: &mut impl BufRead) -> io::Result<Option<String>> {
     }
 }
 
-/// Sends a request to a server of this machine, and gives the status of its answer.
-pub(crate) fn status(port: u16, method: &str, target: &str, headers: &str, body: &str) -> io::Result<u16> {
+/// Sends a request to a server of this machine, and gives its answer.
+pub(crate) fn ask(port: u16, method: &str, target: &str, headers: &str, body: &str) -> io::Result<Message> {
     let stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let head = format!(
@@ -106,8 +106,12 @@ pub(crate) fn status(port: u16, method: &str, target: &str, headers: &str, body:
         body.len()
     );
     Message { head, body: body.as_bytes().to_vec() }.write(&mut &stream)?;
-    let answer = Message::answer(&mut BufReader::new(stream), method)?;
-    answer.word(1).parse().map_err(io::Error::other)
+    Message::answer(&mut BufReader::new(stream), method)
+}
+
+/// The same, of which only the status matters.
+pub(crate) fn status(port: u16, method: &str, target: &str, headers: &str, body: &str) -> io::Result<u16> {
+    ask(port, method, target, headers, body)?.word(1).parse().map_err(io::Error::other)
 }
 
 /// Whether a server of this machine answers anything at all.

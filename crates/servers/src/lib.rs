@@ -13,7 +13,9 @@ mod proxy;
 mod scripted;
 mod xml_api;
 
-pub use clouds::{AZURITE_KEY, AZURITE_TOKEN, BUCKET, Cloud, azurite, fake_gcs, minio, minio_in, moto};
+pub use clouds::{
+    AZURITE_KEY, AZURITE_TOKEN, BUCKET, Cloud, azurite, fake_gcs, minio, minio_in, moto, moto_alone,
+};
 pub use postgres::Postgres;
 pub use process::Server;
 pub use proxy::{Proxy, Traffic, Trouble};

@@ -75,9 +75,13 @@ struct State {
 #[derive(Debug, Default)]
 struct Plan {
     traffic: Traffic,
+    /// What the requests that came began with.
+    heads: Vec<String>,
     /// The request that gets into trouble, counted from the last plan, and what into.
     trouble: Option<(u64, Trouble)>,
     since: u64,
+    /// Whether only requests that change something are counted for the trouble.
+    of_changes: bool,
     is_cut: bool,
     /// For how long a request is kept that no answer ever comes to.
     hang: Duration,
@@ -101,11 +105,28 @@ impl Proxy {
 
     /// Gets the request after so many from now into trouble. A request that hangs does so for the time given.
     pub fn trouble(&self, after: u64, trouble: Trouble, hang: Duration) {
+        self.plan_trouble(false, after, trouble, hang);
+    }
+
+    /// The same for requests that change something; others pass and are not counted.
+    pub fn trouble_changes(&self, after: u64, trouble: Trouble, hang: Duration) {
+        self.plan_trouble(true, after, trouble, hang);
+    }
+
+    fn plan_trouble(&self, of_changes: bool, after: u64, trouble: Trouble, hang: Duration) {
         let mut plan = self.state.plan();
+        plan.of_changes = of_changes;
         plan.trouble = Some((after, trouble));
         plan.since = 0;
         plan.hang = hang;
         plan.is_cut = false;
+    }
+
+    /// Whether the trouble has come about by now.
+    #[must_use]
+    pub fn has_come_about(&self) -> bool {
+        let plan = self.state.plan();
+        plan.trouble.is_none_or(|(after, _)| plan.since > after)
     }
 
     /// Lets everything through from now on. Says whether the trouble had come about.
@@ -113,6 +134,12 @@ impl Proxy {
         let mut plan = self.state.plan();
         plan.is_cut = false;
         plan.trouble.take().is_none_or(|(after, _)| plan.since > after)
+    }
+
+    /// The heads of all requests that came, in their order.
+    #[must_use]
+    pub fn heads(&self) -> Vec<String> {
+        self.state.plan().heads.clone()
     }
 
     /// Makes every request take longer.
@@ -135,11 +162,13 @@ impl State {
     /// What is done to the next request, and how long it takes.
     fn decide(&self, request: &Message) -> (Trouble, Duration, Duration) {
         let mut plan = self.plan();
+        plan.heads.push(request.head.clone());
         let number = plan.since;
-        plan.since += 1;
+        let counts = !plan.of_changes || !matches!(request.word(0), "GET" | "HEAD");
+        plan.since += u64::from(counts);
         let trouble = match plan.trouble {
             _ if plan.is_cut => Trouble::LoseRequest,
-            Some((after, trouble)) if after == number => trouble,
+            Some((after, trouble)) if counts && after == number => trouble,
             _ => Trouble::None,
         };
         plan.is_cut |= Trouble::ENDING.contains(&trouble);

@@ -12,7 +12,7 @@ use drystone_dialects::cdkd::{
 };
 use drystone_model::Json;
 use drystone_stores::cdkd::{
-    CdkdOptions, CdkdStore, Error, HeldStack, Indexed, LockFile, LockPatience, Summary,
+    CdkdOptions, CdkdStore, Contents, Error, HeldStack, Indexed, LockFile, LockPatience, Summary,
 };
 use machine::TestMachine;
 use object_store::ObjectStore;
@@ -319,7 +319,7 @@ async fn s09_one_bad_stack_does_not_spoil_the_listing_of_the_others() {
     {
         write(foreign, "?").await;
     }
-    let summaries = bench.client().summaries().await.unwrap();
+    let summaries = bench.client().summaries(Contents::StatesAndLocks).await.unwrap();
     let told: Vec<String> = summaries.iter().map(tell).collect();
     let expected = [
         "Half us-east-1 s3://state/cdkd/Half/us-east-1/state.json: it is cut off after 19 bytes, in `resou` locked?",

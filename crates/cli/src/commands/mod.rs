@@ -2,6 +2,7 @@
 
 mod about;
 mod cancel;
+mod cdk;
 mod config;
 mod debug;
 mod demo;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Schema(package::SchemaArgs),
     /// Judge states by policy packs
     Policy(policy::PolicyArgs),
+    /// Look at and mend the stacks that cdkd keeps in a bucket
+    Cdk(cdk::CdkArgs),
     /// Choose where state is kept
     Login(identity::LoginArgs),
     /// Forget where state is kept
@@ -98,6 +101,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Outcome {
         Command::Package(args) => package::run(context, args).await,
         Command::Schema(args) => package::schema(context, args).await,
         Command::Policy(args) => policy::run(context, args).await,
+        Command::Cdk(args) => cdk::run(context, args).await,
         Command::Login(args) => identity::login(context, &args).await,
         Command::Logout(args) => identity::logout(context, &args),
         Command::Whoami(args) => identity::whoami(context, &args),

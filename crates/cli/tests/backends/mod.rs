@@ -32,6 +32,17 @@ impl Place {
         Self::in_cloud(azurite(), azurite().url(), &["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY"])
     }
 
+    pub(crate) fn fake_gcs_by(port: u16) -> Self {
+        Self {
+            url: fake_gcs().url(),
+            variables: vec![("STORAGE_EMULATOR_HOST", format!("127.0.0.1:{port}"))],
+        }
+    }
+
+    pub(crate) fn azurite_by(port: u16) -> Self {
+        Self::in_cloud(azurite(), azurite().url_by(port), &["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY"])
+    }
+
     pub(crate) fn postgres() -> Self {
         Self { url: Postgres::shared().url(), variables: Vec::new() }
     }

@@ -7,8 +7,6 @@ use std::fmt;
 pub const DEFAULT_PREFIX: &str = "cdkd";
 /// The folder of what is derived from all stacks. No stack may be called so.
 const INDEX: &str = "_index";
-/// What is prepared for assets stands beside the prefix.
-const ASSETS: &str = "cdkd-bootstrap";
 /// What stands between a parent's name and a logical id in the name of a nested stack.
 const NESTING: char = '~';
 /// No name is longer: a key may have 1,024 bytes in all.
@@ -175,6 +173,22 @@ pub enum Key {
     LegacyLock(StackName),
 }
 
+impl Key {
+    /// The region that is in the key; legacy keys have none.
+    #[must_use]
+    pub fn region(&self) -> Option<&Region> {
+        match self {
+            Self::State(key)
+            | Self::Lock(key)
+            | Self::RollbackJournal(key)
+            | Self::RunIndex(key)
+            | Self::Events(key, _) => Some(&key.region),
+            Self::Exports(region) => Some(region),
+            Self::LegacyState(_) | Self::LegacyLock(_) => None,
+        }
+    }
+}
+
 /// Where everything stands in a bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
@@ -188,6 +202,9 @@ impl Default for Layout {
 }
 
 impl Layout {
+    /// The folder of what is prepared for assets, beside the prefix.
+    pub const ASSETS: &str = "cdkd-bootstrap";
+
     /// The layout under a prefix, which may have several parts.
     pub fn new(prefix: &str) -> Result<Self, NameError> {
         let prefix = prefix.trim_matches('/');
@@ -258,7 +275,14 @@ impl Layout {
     /// What says where the assets of a region go. It stands beside the prefix.
     #[must_use]
     pub fn asset_storage(region: &Region) -> String {
-        format!("{ASSETS}/{region}.json")
+        format!("{}/{region}.json", Self::ASSETS)
+    }
+
+    /// The region whose assets a key tells of.
+    #[must_use]
+    pub fn parse_asset_storage(key: &str) -> Option<Region> {
+        let region = key.strip_prefix(Self::ASSETS)?.strip_prefix('/')?.strip_suffix(".json")?;
+        Region::parse(region).ok()
     }
 
     /// What stands at a key; `None` for what is not the tool's.

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 object! {
     /// What `lock.json` says: who works on a stack, and until when that is to be believed.
     pub struct Lock {
-        /// Who, as in `ana@laptop:4242`.
+        /// Who, as in `ana@laptop:4242`. To the tool it is a text to show.
         always "owner" => owner: String,
         /// Since when, in milliseconds since 1970.
         always "timestamp" => timestamp: i64,
@@ -16,8 +16,6 @@ object! {
         optional "expiresAt" => expires_at: Option<i64>,
         /// What for, as in `deploy`.
         optional "operation" => operation: Option<String>,
-        /// What only its writer can have put there; the tool passes over it.
-        optional "nonce" => nonce: Option<String>,
     }
 }
 

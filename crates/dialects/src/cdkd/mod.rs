@@ -39,4 +39,5 @@ pub use lock::Lock;
 pub use members::Members;
 pub use object::Form;
 pub use state::{Resource, StackState};
+pub use text::pretty;
 pub use versions::{Import, OutputRead, Parent, Policy, Provisioner};

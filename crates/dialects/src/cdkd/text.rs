@@ -8,7 +8,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 
 /// A value over several lines, moved in by two spaces a level, without a line feed at the end.
-pub(super) fn pretty(value: &impl Serialize) -> Vec<u8> {
+#[must_use]
+pub fn pretty(value: &impl Serialize) -> Vec<u8> {
     stringify(value, Some("  "))
 }
 

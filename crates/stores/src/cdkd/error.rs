@@ -28,6 +28,14 @@ pub enum Error {
         /// Who holds it, for what, until when.
         lock: Box<Lock>,
     },
+    /// Somebody holds a lock from before regions were in keys.
+    #[error("{}: there is a lock of {by} here", path.display())]
+    Locked {
+        /// Where it stands.
+        path: PathBuf,
+        /// Who holds it, for what.
+        by: String,
+    },
     /// There is a lock, but nobody can tell whose.
     #[error("{}: there is a lock here that cannot be read: {reason}", path.display())]
     UnreadableLock {
@@ -43,6 +51,26 @@ pub enum Error {
         stack: StackKey,
         /// Who took it.
         by: String,
+    },
+    /// A stack has another nested in it whose state is missing.
+    #[error("{}: there is no state of {child}, though {parent} has it nested in it", path.display())]
+    Torn {
+        /// The stack that tells of it.
+        parent: StackKey,
+        /// The stack that is missing.
+        child: StackKey,
+        /// Where its state should stand.
+        path: PathBuf,
+    },
+    /// A nested stack says that it is of another region than its parent.
+    #[error("{}: the state of {child} says that it is of {region}", path.display())]
+    Astray {
+        /// The nested stack.
+        child: StackKey,
+        /// Where its state stands.
+        path: PathBuf,
+        /// The region that it names.
+        region: String,
     },
     /// Somebody changed the state without the lock.
     #[error("{stack} was changed by another process while this one held its lock")]

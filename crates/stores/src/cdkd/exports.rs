@@ -2,6 +2,7 @@
 
 use super::CdkdStore;
 use super::error::Result;
+use super::reads::Contents;
 use crate::object::requests::Written;
 use drystone_dialects::cdkd::{ExportIndex, ReadError, Region, StackKey, StackState};
 use std::time::Duration;
@@ -80,7 +81,7 @@ impl CdkdStore {
     /// The index that the states of a region make. A state that cannot be read gives nothing.
     async fn gather_exports(&self, region: &Region) -> Result<ExportIndex> {
         let states: Vec<(StackKey, StackState)> = self
-            .summaries()
+            .summaries(Contents::States)
             .await?
             .into_iter()
             .filter_map(|summary| Some((summary.listed.key()?, summary.state.ok()?)))

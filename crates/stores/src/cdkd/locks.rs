@@ -1,7 +1,7 @@
 //! Locks: taking, keeping, giving back and breaking them.
 
 use super::error::{Error, Result, describe};
-use super::{CdkdStore, held::HeldStack};
+use super::{CdkdStore, Listed, held::HeldStack};
 use crate::object::requests::{Object, Version, Written};
 use drystone_dialects::cdkd::{Lock, StackKey, StackName};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,6 +12,8 @@ use tokio::task::JoinHandle;
 const TRIES: usize = 8;
 /// How often a lock is renewed in the time that it holds.
 const RENEWALS: u32 = 3;
+/// How much of a random id tells a run from all others of its process, machine and moment.
+const RUN_LENGTH: usize = 8;
 
 /// What stands at the key of a lock.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +80,53 @@ impl CdkdStore {
         }
     }
 
+    /// Forgets a stack without looking into its state: the record goes, whatever its schema, and with it the rollback
+    /// journal and what it exports. What it stands for stays, and so do its past runs. Fails when somebody holds it.
+    ///
+    /// Dying in here leaves a state with a lock that expires, or none.
+    pub async fn orphan(&self, listed: &Listed) -> Result<()> {
+        let Some(key) = listed.key() else {
+            let path = self.layout().legacy_lock(&listed.stack);
+            return match self.lock_at(&path).await? {
+                LockFile::Absent => self.forget(listed).await,
+                LockFile::Held(lock) => {
+                    Err(Error::Locked { path: self.bucket().location(&path), by: describe(&lock) })
+                }
+                LockFile::Unreadable(reason) => {
+                    Err(Error::UnreadableLock { path: self.bucket().location(&path), reason })
+                }
+            };
+        };
+        let heartbeat = Heartbeat::start(self, &key, self.take(&key, "orphan").await?);
+        let forgotten = self.forget(listed).await;
+        heartbeat.release().await?;
+        forgotten
+    }
+
+    /// The same whoever holds it; says who did. Its holder may write the record anew.
+    pub async fn orphan_by_force(&self, listed: &Listed) -> Result<LockFile> {
+        self.forget(listed).await?;
+        match listed.key() {
+            Some(key) => self.force_unlock(&key).await,
+            None => self.force_unlock_legacy(&listed.stack).await,
+        }
+    }
+
+    async fn forget(&self, listed: &Listed) -> Result<()> {
+        let legacy = self.layout().legacy_state(&listed.stack);
+        let Some(key) = listed.key() else {
+            return Ok(self.bucket().remove(&[legacy]).await?);
+        };
+        let mut paths = vec![self.layout().rollback_journal(&key), self.layout().state(&key)];
+        if listed.legacy || self.has_legacy(&key).await? {
+            paths.push(legacy);
+        }
+        self.bucket().remove(&paths).await?;
+        // It can be made again from the states at any time.
+        self.update_exports(&key, None).await;
+        Ok(())
+    }
+
     /// Takes a lock that is free or has expired. Of several who find the same lock expired one replaces it: the others
     /// are refused, because it is not the object any more that they saw (S11).
     async fn take(&self, key: &StackKey, operation: &str) -> Result<Taken> {
@@ -112,15 +161,18 @@ impl CdkdStore {
         }
     }
 
+    /// A lock that nobody else can have written: what tells it from those of other runs stands in the owner's name, with
+    /// the machine's, because the file has no place of its own for it.
     fn new_lock(&self, operation: &str) -> Lock {
         let host = &self.inner.host;
         let now = self.now();
+        let id = host.new_id();
+        let run = id.get(..RUN_LENGTH).unwrap_or(&id);
         Lock {
-            owner: format!("{}@{}:{}", host.user(), host.hostname(), host.pid()),
+            owner: format!("{}@{}/{run}:{}", host.user(), host.hostname(), host.pid()),
             timestamp: now,
             expires_at: Some(now.saturating_add(self.ttl())),
             operation: Some(operation.to_owned()),
-            nonce: Some(host.new_id()),
             ..Lock::default()
         }
     }
@@ -308,5 +360,5 @@ impl Beating {
 }
 
 fn is_own(lock: &Lock, there: &Object) -> bool {
-    matches!(Lock::read(&there.content), Ok(Some(other)) if other.nonce.is_some() && other.nonce == lock.nonce)
+    matches!(Lock::read(&there.content), Ok(Some(other)) if other.owner == lock.owner && other.timestamp == lock.timestamp)
 }

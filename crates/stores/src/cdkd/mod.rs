@@ -4,8 +4,11 @@
 //! expired is taken by compare-and-swap, so that one of several takers has it; a holder renews it for as long as it
 //! works and releases only its own (`locks`); every save is conditional, the first one too, and none is made without
 //! the lock (`held`). The exports index is a view that can be made again at any time, and never fails a deployment
-//! (`exports`). A listing tells of what cannot be read instead of failing (`reads`).
+//! (`exports`). A listing tells of what cannot be read instead of failing (`reads`). Which bucket an account has is
+//! found, and a new one made safe, in `bucket`.
 
+mod bucket;
+mod contract;
 mod error;
 mod exports;
 mod held;
@@ -13,11 +16,16 @@ mod locks;
 mod reads;
 mod runs;
 
+pub use bucket::{
+    AccountBucket, BucketListing, Copied, bucket_name, copy_bucket, delete_bucket, find_bucket,
+    legacy_bucket_name, open_bucket, protect_bucket,
+};
+pub use contract::CdkdStacks;
 pub use error::{Error, Result};
 pub use exports::Indexed;
 pub use held::HeldStack;
 pub use locks::{LockFile, LockPatience};
-pub use reads::{Listed, Summary};
+pub use reads::{Contents, Listed, Nested, Summary};
 
 use crate::object::requests::Bucket;
 use crate::{Host, SystemHost};

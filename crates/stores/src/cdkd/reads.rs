@@ -5,8 +5,8 @@ use super::locks::LockFile;
 use super::{CdkdStore, held};
 use crate::object::requests::Version;
 use drystone_dialects::cdkd::{
-    Event, Key, Lock, ReadError, Region, RollbackJournal, RunId, RunIndex, RunSummary, StackKey, StackName,
-    StackState, read_events,
+    AssetStorage, Event, Key, Layout, Lock, ReadError, Region, RollbackJournal, RunId, RunIndex, RunSummary,
+    StackKey, StackName, StackState, read_events,
 };
 use futures::{StreamExt, TryStreamExt};
 use std::collections::BTreeSet;
@@ -42,6 +42,26 @@ pub struct Summary {
     pub state: Result<StackState>,
     /// Who holds it.
     pub lock: LockFile,
+}
+
+/// A stack with those that are nested in it.
+#[derive(Debug)]
+pub struct Nested {
+    /// Its state.
+    pub state: StackState,
+    /// Who holds it.
+    pub lock: LockFile,
+    /// The stacks that are its resources, in their order.
+    pub children: Vec<Nested>,
+}
+
+/// How much of each stack a listing reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// Its state.
+    States,
+    /// Its state and its lock.
+    StatesAndLocks,
 }
 
 /// A state, and where it was found.
@@ -84,21 +104,44 @@ impl CdkdStore {
 
     /// Every stack of the bucket, each once. What is not the tool's is passed over.
     pub async fn stacks(&self) -> Result<Vec<Listed>> {
-        self.survey().await.map(|survey| survey.stacks)
+        self.survey(self.layout().prefix()).await.map(|survey| survey.stacks)
     }
 
-    /// Every stack of the bucket with its state and its lock. What cannot be read is told of in its place, and spoils
-    /// nothing else.
-    pub async fn summaries(&self) -> Result<Vec<Summary>> {
-        let Survey { stacks, locks } = self.survey().await?;
+    /// The stacks of a name, one for each region that it is in.
+    pub async fn stacks_named(&self, stack: &StackName) -> Result<Vec<Listed>> {
+        let folder = format!("{}/{stack}", self.layout().prefix());
+        self.survey(&folder).await.map(|survey| survey.stacks)
+    }
+
+    /// The schema version that the state of a stack names; `None` when it names none, or cannot be read at all.
+    pub async fn schema_version(&self, listed: &Listed) -> Result<Option<i64>> {
+        match self.read_state(&self.state_path(listed)).await {
+            Ok(found) => Ok(found.map(|(state, _)| state.version).filter(|version| *version > 0)),
+            Err(Error::Read { source: ReadError::TooNew { version, .. }, .. }) => Ok(Some(version)),
+            Err(Error::Read { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn state_path(&self, listed: &Listed) -> String {
+        match listed.key() {
+            Some(key) if !listed.legacy => self.layout().state(&key),
+            _ => self.layout().legacy_state(&listed.stack),
+        }
+    }
+
+    /// Every stack of the bucket with its state and, where asked for, its lock. What cannot be read is told of in its
+    /// place, and spoils nothing else.
+    pub async fn summaries(&self, contents: Contents) -> Result<Vec<Summary>> {
+        let Survey { stacks, mut locks } = self.survey(self.layout().prefix()).await?;
+        if contents == Contents::States {
+            locks.clear();
+        }
         let summaries = stacks.into_iter().map(|listed| {
             let locks = &locks;
             async move {
-                let path = match listed.key() {
-                    Some(key) if !listed.legacy => self.layout().state(&key),
-                    _ => self.layout().legacy_state(&listed.stack),
-                };
-                let state = self.read_state(&path).await.transpose()?.map(|(state, _)| state);
+                let state =
+                    self.read_state(&self.state_path(&listed)).await.transpose()?.map(|(state, _)| state);
                 let lock_path = match listed.key() {
                     Some(key) => self.layout().lock(&key),
                     None => self.layout().legacy_lock(&listed.stack),
@@ -119,11 +162,11 @@ impl CdkdStore {
         Ok(gathered.into_iter().flatten().collect())
     }
 
-    async fn survey(&self) -> Result<Survey> {
+    async fn survey(&self, folder: &str) -> Result<Survey> {
         let mut stacks = BTreeSet::new();
         let mut legacy = Vec::new();
         let mut locks = BTreeSet::new();
-        for found in self.bucket().list(self.layout().prefix()).await? {
+        for found in self.bucket().list(folder).await? {
             match self.layout().parse(&found.path) {
                 Some(Key::State(key)) => {
                     stacks.insert(Listed { stack: key.stack, region: Some(key.region), legacy: false });
@@ -133,7 +176,7 @@ impl CdkdStore {
                 _ => {}
             }
         }
-        let regions = legacy.iter().map(|stack| self.legacy_region(stack));
+        let regions = legacy.clone().into_iter().map(|stack| async move { self.legacy_region(&stack).await });
         let regions: Vec<Option<Region>> = futures::stream::iter(regions).buffered(AT_ONCE).collect().await;
         for (stack, region) in legacy.into_iter().zip(regions) {
             let moved = Listed { stack: stack.clone(), region: region.clone(), legacy: false };
@@ -162,6 +205,68 @@ impl CdkdStore {
             Ok(None) => LockFile::Unreadable("it is not an object".to_owned()),
             Err(error) => LockFile::Unreadable(error.to_string()),
         })
+    }
+
+    /// A stack with all that are nested in it, however deep. One that a parent tells of and that is not there, or that
+    /// says it is of another region, tears the tree.
+    pub async fn nested(&self, key: &StackKey) -> Result<Option<Nested>> {
+        let (state, lock) = futures::try_join!(self.state(key), self.lock(key))?;
+        let Some(state) = state else { return Ok(None) };
+        let mut children = Vec::new();
+        for child in state.children(key) {
+            let Some(found) = Box::pin(self.nested(&child)).await? else {
+                let path = self.bucket().location(&self.layout().state(&child));
+                return Err(Error::Torn { parent: key.clone(), child, path });
+            };
+            if !found.state.fits(&child.region) {
+                let path = self.bucket().location(&self.layout().state(&child));
+                let region = found.state.region;
+                return Err(Error::Astray { child, path, region });
+            }
+            children.push(found);
+        }
+        Ok(Some(Nested { state, lock, children }))
+    }
+
+    /// The regions in which a stack has left anything that a question is answered with yes for.
+    async fn regions_with(
+        &self,
+        stack: &StackName,
+        mut is_meant: impl FnMut(&Key) -> bool,
+    ) -> Result<BTreeSet<Option<Region>>> {
+        let folder = format!("{}/{stack}", self.layout().prefix());
+        let mut regions = BTreeSet::new();
+        for found in self.bucket().list(&folder).await? {
+            let Some(key) = self.layout().parse(&found.path).filter(|key| is_meant(key)) else { continue };
+            regions.insert(key.region().cloned());
+        }
+        Ok(regions)
+    }
+
+    /// The regions in which a stack has a state or a lock; `None` among them for what stands at the legacy keys.
+    pub async fn regions(&self, stack: &StackName) -> Result<Vec<Option<Region>>> {
+        let is_meant = |key: &Key| {
+            matches!(key, Key::State(_) | Key::Lock(_) | Key::LegacyState(_) | Key::LegacyLock(_))
+        };
+        Ok(self.regions_with(stack, is_meant).await?.into_iter().collect())
+    }
+
+    /// The regions in which a stack has past runs.
+    pub async fn regions_of_runs(&self, stack: &StackName) -> Result<Vec<Region>> {
+        let is_meant = |key: &Key| matches!(key, Key::RunIndex(_) | Key::Events(..));
+        Ok(self.regions_with(stack, is_meant).await?.into_iter().flatten().collect())
+    }
+
+    /// Where the assets of regions go that were prepared for them. A marker that cannot be read is told of in its place.
+    pub async fn asset_storages(&self) -> Result<Vec<(Region, Result<AssetStorage>)>> {
+        let mut storages = Vec::new();
+        for found in self.bucket().list(Layout::ASSETS).await? {
+            let Some(region) = Layout::parse_asset_storage(&found.path) else { continue };
+            let Some(object) = self.bucket().read(&found.path).await? else { continue };
+            storages
+                .push((region, AssetStorage::read(&object.content).map_err(self.unreadable(&found.path))));
+        }
+        Ok(storages)
     }
 
     /// The rollback journal of a stack; `None` when there is none.

@@ -30,7 +30,7 @@ mod upgrade;
 pub use crate::diy::DiyOptions;
 pub use crate::diy::layout::Compression;
 pub(crate) use clouds::open_for_others;
-pub use clouds::{SCHEMES, open_url, open_url_on};
+pub use clouds::{AccountOptions, ObjectVersion, Presence, S3Account, SCHEMES, open_url, open_url_on};
 pub use faults::{Fault, Refusal, refusal};
 
 use crate::diy::{document, layout as paths};

@@ -223,8 +223,17 @@ impl Bucket {
 
     /// An object as it lies there.
     async fn read_sealed(&self, path: &str) -> Result<Option<Object>> {
+        self.read_with(path, GetOptions::default()).await
+    }
+
+    /// What an object was; `None` when the bucket has not kept it.
+    pub(crate) async fn read_version(&self, path: &str, version: &str) -> Result<Option<Object>> {
+        self.read_with(path, GetOptions { version: Some(version.to_owned()), ..GetOptions::default() }).await
+    }
+
+    async fn read_with(&self, path: &str, options: GetOptions) -> Result<Option<Object>> {
         self.ask("reading", path, || async {
-            let answer = self.store.get_opts(&key(path), GetOptions::default()).await?;
+            let answer = self.store.get_opts(&key(path), options.clone()).await?;
             let found = found(&answer.meta);
             let content = answer.bytes().await?;
             Ok::<_, object_store::Error>(Object { content, version: found.version, modified: found.modified })
@@ -316,46 +325,61 @@ impl Bucket {
     where
         F: Future<Output = object_store::Result<T>>,
     {
-        let mut attempts = Attempts::new(self.patience);
-        loop {
-            match send().await {
-                Ok(answer) => return Ok(Some(answer)),
-                Err(object_store::Error::NotFound { .. }) => return Ok(None),
-                Err(error) => match Outcome::of(&error) {
-                    outcome @ (Outcome::Passing | Outcome::Expired) if attempts.pause(outcome).await => {}
-                    _ => return Err(self.failed(action, path)(error)),
-                },
-            }
-        }
+        answered(self.patience, send).await.map_err(self.failed(action, path))
     }
 
     fn failed(&self, action: &'static str, path: &str) -> impl FnOnce(object_store::Error) -> Error {
-        let path = self.location(path);
-        move |error| {
-            use object_store::Error as E;
-            use std::io::ErrorKind;
-            // What the server said is all that is worth telling.
-            if let Some(refusal) = refusal_in(&error) {
-                let kind = match refusal.fault() {
-                    Fault::NoBucket => ErrorKind::NotFound,
-                    Fault::Credentials | Fault::Expired | Fault::Forbidden => ErrorKind::PermissionDenied,
-                    Fault::Region | Fault::Clock | Fault::Request => ErrorKind::InvalidInput,
-                    Fault::Busy => ErrorKind::ResourceBusy,
-                };
-                return Error::Io { action, path, source: std::io::Error::new(kind, refusal.clone()) };
-            }
-            let kind = match &error {
-                E::NotFound { .. } => ErrorKind::NotFound,
-                E::Unauthenticated { .. } | E::PermissionDenied { .. } => ErrorKind::PermissionDenied,
-                _ => ErrorKind::Other,
-            };
-            Error::Io { action, path, source: std::io::Error::new(kind, error) }
-        }
+        told(action, self.location(path))
     }
 
     fn missing(&self, action: &'static str, path: &str) -> Error {
         let source = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such bucket");
         Error::Io { action, path: self.location(path), source }
+    }
+}
+
+/// Sends a request that may be sent twice, until there is an answer; `None` when it is that nothing is there.
+pub(super) async fn answered<T, F>(
+    patience: Duration,
+    send: impl Fn() -> F,
+) -> Result<Option<T>, object_store::Error>
+where
+    F: Future<Output = object_store::Result<T>>,
+{
+    let mut attempts = Attempts::new(patience);
+    loop {
+        match send().await {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => match Outcome::of(&error) {
+                outcome @ (Outcome::Passing | Outcome::Expired) if attempts.pause(outcome).await => {}
+                _ => return Err(error),
+            },
+        }
+    }
+}
+
+/// What a request came to that failed, as an error of a store.
+pub(super) fn told(action: &'static str, path: PathBuf) -> impl FnOnce(object_store::Error) -> Error {
+    move |error| {
+        use object_store::Error as E;
+        use std::io::ErrorKind;
+        // What the server said is all that is worth telling.
+        if let Some(refusal) = refusal_in(&error) {
+            let kind = match refusal.fault() {
+                Fault::NoBucket => ErrorKind::NotFound,
+                Fault::Credentials | Fault::Expired | Fault::Forbidden => ErrorKind::PermissionDenied,
+                Fault::Region | Fault::Clock | Fault::Request => ErrorKind::InvalidInput,
+                Fault::Busy => ErrorKind::ResourceBusy,
+            };
+            return Error::Io { action, path, source: std::io::Error::new(kind, refusal.clone()) };
+        }
+        let kind = match &error {
+            E::NotFound { .. } => ErrorKind::NotFound,
+            E::Unauthenticated { .. } | E::PermissionDenied { .. } => ErrorKind::PermissionDenied,
+            _ => ErrorKind::Other,
+        };
+        Error::Io { action, path, source: std::io::Error::new(kind, error) }
     }
 }
 

@@ -161,10 +161,15 @@ impl Disk for SealedDisk {
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         if self.inner.stat(from)?.is_none() {
-            return match self.inner.list(from)?.is_empty() || self.keeps_places(from, to)? {
-                true => self.inner.rename(from, to),
-                false => self.move_folder(from, to),
-            };
+            let is_empty = self.inner.list(from)?.is_empty();
+            if is_empty && !self.inner.list(to)?.is_empty() {
+                // A crash came after the last file had been moved.
+                return self.inner.remove_folder(from);
+            }
+            if is_empty || self.keeps_places(from, to)? {
+                return self.inner.rename(from, to);
+            }
+            return self.move_folder(from, to);
         }
         let (old, new) = (place_of(from), place_of(to));
         let Some(new) = new.filter(|new| old.as_ref() != Some(new)) else {

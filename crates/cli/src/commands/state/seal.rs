@@ -1,7 +1,7 @@
 //! `state seal`, `state unseal` and `state rekey`: everything in the backend sealed at rest, no longer, or with another key.
 
 use super::{counted, require_approval};
-use crate::backend::{Backend, sealing_encrypter};
+use crate::backend::{Backend, is_of_another_system, sealing_encrypter};
 use crate::context::Context;
 use crate::report::{Failure, Outcome};
 use crate::{terminal, trees};
@@ -77,7 +77,7 @@ pub(crate) async fn rekey(context: &Context, args: RekeyArgs) -> Outcome {
 fn backend(context: &Context) -> Outcome<(String, String, Option<String>)> {
     let url = context.backend_url()?;
     let (place, encrypter) = trees::without_encrypter(&url);
-    if place.starts_with(trees::SCHEME) {
+    if is_of_another_system(&place) {
         return Err(Failure::configuration(format!("{place}: another system seals its stacks by itself")));
     }
     Ok((url, place, encrypter))

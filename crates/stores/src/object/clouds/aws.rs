@@ -41,9 +41,9 @@ const SESSION: &str = "drystone";
 /// Where credentials may come from.
 #[derive(Debug, Clone)]
 pub(super) struct Sources {
-    /// The profile that the URL names. It goes before keys in variables, as with other tools.
+    /// The profile that is asked for. It goes before keys in variables, as with other tools.
     named_profile: Option<String>,
-    /// The profile that is meant where the URL names none.
+    /// The profile that is meant where none is asked for.
     usual_profile: Option<String>,
     /// The role that is taken on with what is found.
     role: Option<String>,
@@ -54,14 +54,29 @@ pub(super) struct Sources {
     refused: Arc<AtomicBool>,
 }
 
+/// Which credentials are meant, where somebody says so.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wanted {
+    pub(super) profile: Option<String>,
+    pub(super) role: Option<String>,
+    pub(super) region: Option<String>,
+}
+
+impl Wanted {
+    /// What a URL says.
+    pub(super) fn by(address: &Address) -> Self {
+        let text = |name| address.text(name).map(str::to_owned);
+        Self { profile: text("profile"), role: text("role"), region: text("region") }
+    }
+}
+
 impl Sources {
-    pub(super) fn new(address: &Address, environment: &Environment, connection: &Connection) -> Self {
-        let region = address.text("region").map(str::to_owned);
-        let region = region.or_else(|| environment.get("AWS_REGION"));
+    pub(super) fn new(wanted: Wanted, environment: &Environment, connection: &Connection) -> Self {
+        let region = wanted.region.or_else(|| environment.get("AWS_REGION"));
         Self {
-            named_profile: address.text("profile").map(str::to_owned),
+            named_profile: wanted.profile,
             usual_profile: environment.get("AWS_PROFILE"),
-            role: address.text("role").map(str::to_owned),
+            role: wanted.role,
             region: region.or_else(|| environment.get("AWS_DEFAULT_REGION")),
             keys: keys(environment),
             files: files(environment),

@@ -3,13 +3,22 @@
 //! `s3://`, `gs://` and `azblob://` with their parameters (`address`), credentials from wherever the clouds' own tools
 //! find them, and a connection that sends each request once (`connection`). Signatures and the ways to credentials are
 //! those of the clouds' own libraries.
+//!
+//! Whoever makes, finds and describes buckets of S3 rather than using one asks an account (`account`), with requests
+//! that it signs itself (`signed`) and the words of S3's own protocol (`bucket_calls`).
 
+mod account;
 mod address;
 mod aws;
 mod azure;
+mod bucket_calls;
 mod connection;
 mod gcs;
 mod s3;
+mod signed;
+
+pub use account::{AccountOptions, Presence, S3Account};
+pub use bucket_calls::ObjectVersion;
 
 use super::faults::{Fault, refusal};
 use super::requests::Bucket;
@@ -110,7 +119,7 @@ async fn open_bucket(
         }
     };
     let address = Address::parse(url, known)?;
-    let certificates = environment.certificates(&address)?;
+    let certificates = if url.scheme() == "s3" { environment.certificates()? } else { None };
     let connection = Connection::new(options.answer_timeout, certificates.as_deref())
         .map_err(|error| address.refused(format!("no connection can be made: {error}")))?;
     let bucket = match url.scheme() {
@@ -149,11 +158,9 @@ impl Environment {
         self.get("HOME").or_else(|| self.get("USERPROFILE")).map(PathBuf::from)
     }
 
-    /// Certificates that are trusted beside the system's: servers of one's own have them.
-    fn certificates(&self, address: &Address) -> Result<Option<Vec<u8>>> {
-        let Some(path) = self.get("AWS_CA_BUNDLE").filter(|_| address.shown.starts_with("s3:")) else {
-            return Ok(None);
-        };
+    /// Certificates that are trusted beside the system's: servers of one's own that speak S3 have them.
+    fn certificates(&self) -> Result<Option<Vec<u8>>> {
+        let Some(path) = self.get("AWS_CA_BUNDLE") else { return Ok(None) };
         std::fs::read(&path).map(Some).map_err(Error::io("reading the certificates in", path))
     }
 }

@@ -1,7 +1,7 @@
 //! `s3://`: Amazon's S3, and whatever speaks its language.
 
 use super::address::Address;
-use super::aws::Sources;
+use super::aws::{Sources, Wanted};
 use super::connection::{Connection, no_retries};
 use super::{Environment, built};
 use crate::Result;
@@ -37,7 +37,7 @@ pub(super) const PARAMETERS: &[&str] = &[
 ];
 
 /// Where nothing says which region a bucket is in, this one is asked: it answers with the right one.
-const FIRST_GUESS: &str = "us-east-1";
+pub(super) const FIRST_GUESS: &str = "us-east-1";
 
 /// Opens a bucket in a region, or in the one that the settings say.
 pub(super) async fn open(
@@ -46,7 +46,7 @@ pub(super) async fn open(
     connection: Connection,
     region: Option<String>,
 ) -> Result<Arc<dyn ObjectStore>> {
-    let sources = Sources::new(address, environment, &connection);
+    let sources = Sources::new(Wanted::by(address), environment, &connection);
     let region = match region {
         Some(region) => region,
         None => sources.region().await.unwrap_or_else(|| FIRST_GUESS.to_owned()),
@@ -85,14 +85,14 @@ fn encryption(address: &Address) -> Result<Option<(&'static str, Option<&str>)>>
 
 /// Where requests go.
 #[derive(Debug, PartialEq)]
-struct Place {
-    endpoint: String,
+pub(super) struct Place {
+    pub(super) endpoint: String,
     /// Whether the endpoint's name has the bucket's in it.
-    names_bucket: bool,
+    pub(super) names_bucket: bool,
 }
 
 impl Place {
-    fn new(address: &Address, environment: &Environment, region: &str) -> Result<Self> {
+    pub(super) fn new(address: &Address, environment: &Environment, region: &str) -> Result<Self> {
         let flag = |name| Ok::<_, crate::Error>(address.flag(name)?.unwrap_or(false));
         let plain = flag("disable_https")? || flag("disableSSL")?;
         let by_path = flag("use_path_style")? || flag("s3ForcePathStyle")?;
@@ -139,16 +139,21 @@ fn amazon(region: &str, dualstack: bool, fips: bool, accelerate: bool) -> String
     if accelerate {
         return format!("s3-accelerate{}.amazonaws.com", if dualstack { ".dualstack" } else { "" });
     }
-    let suffix = match region {
+    let suffix = suffix(region);
+    let service = if fips { "s3-fips" } else { "s3" };
+    let stack = if dualstack { "dualstack." } else { "" };
+    format!("{service}.{stack}{region}.{suffix}")
+}
+
+/// What the hosts of a region end in.
+pub(super) fn suffix(region: &str) -> &'static str {
+    match region {
         region if region.starts_with("cn-") => "amazonaws.com.cn",
         region if region.starts_with("eusc-") => "amazonaws.eu",
         region if region.starts_with("us-isob-") => "sc2s.sgov.gov",
         region if region.starts_with("us-iso-") => "c2s.ic.gov",
         _ => "amazonaws.com",
-    };
-    let service = if fips { "s3-fips" } else { "s3" };
-    let stack = if dualstack { "dualstack." } else { "" };
-    format!("{service}.{stack}{region}.{suffix}")
+    }
 }
 
 fn is_address(url: &Url) -> bool {
