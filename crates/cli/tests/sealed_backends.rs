@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "//////////////////////////////////////////8=";
 
+/// What a command says of the stack. Which one is selected is known by the backend's URL, which changes here.
+const EXPORT: [&str; 4] = ["stack", "export", "--stack", "dev"];
+
 /// A backend with a stack that has resources.
 fn sandbox() -> Sandbox {
     let mut sandbox = Sandbox::new();
@@ -47,7 +50,7 @@ fn refused(ended: &Ended, told: &str) {
 #[test]
 fn s19_a_backend_is_sealed_sealed_anew_and_unsealed() {
     let mut sandbox = sandbox();
-    let before = sandbox.ok(&["stack", "export"]);
+    let before = sandbox.ok(&EXPORT);
     assert!(!clear_files(&sandbox.state()).is_empty());
     refused(&sandbox.drystone(&["state", "seal", "noop", "--yes"]), "seals nothing");
     let sealed = sandbox.drystone(&["state", "seal", "env-key:STATE_KEY", "--yes"]);
@@ -55,24 +58,25 @@ fn s19_a_backend_is_sealed_sealed_anew_and_unsealed() {
     assert!(sealed.stderr.contains("?encrypter=env-key:STATE_KEY'"), "{sealed:#?}");
     assert_eq!(clear_files(&sandbox.state()), Vec::<PathBuf>::new());
 
-    let ended = sandbox.drystone(&["stack", "export"]);
+    let ended = sandbox.drystone(&EXPORT);
     refused(&ended, "everything here is sealed with env-key env-var STATE_KEY");
     refused(&ended, "encrypter=env-key:STATE_KEY");
     open_with(&mut sandbox, Some("env-key:OTHER_KEY"));
-    refused(&sandbox.drystone(&["stack", "export"]), "message authentication failed");
+    refused(&sandbox.drystone(&EXPORT), "message authentication failed");
     open_with(&mut sandbox, Some("env-key:STATE_KEY"));
-    assert_eq!(sandbox.ok(&["stack", "export"]), before);
-    sandbox.ok(&["stack", "tag", "set", "team", "a"]);
-    sandbox.ok(&["stack", "rename", "prod"]);
+    assert_eq!(sandbox.ok(&EXPORT), before);
+    sandbox.ok(&["stack", "tag", "set", "team", "a", "--stack", "dev"]);
+    sandbox.ok(&["stack", "rename", "live", "--stack", "dev"]);
+    sandbox.ok(&["stack", "rename", "dev", "--stack", "live"]);
 
     sandbox.ok(&["state", "rekey", "env-key:OTHER_KEY", "--yes"]);
-    refused(&sandbox.drystone(&["stack", "export"]), "sealed with env-key env-var OTHER_KEY");
+    refused(&sandbox.drystone(&EXPORT), "sealed with env-key env-var OTHER_KEY");
     open_with(&mut sandbox, Some("env-key:OTHER_KEY"));
-    assert_eq!(sandbox.ok(&["stack", "tag", "get", "team"]).trim(), "a");
+    assert_eq!(sandbox.ok(&["stack", "tag", "get", "team", "--stack", "dev"]).trim(), "a");
     sandbox.ok(&["state", "unseal", "--yes"]);
-    refused(&sandbox.drystone(&["stack", "export"]), "this backend is not sealed");
+    refused(&sandbox.drystone(&EXPORT), "this backend is not sealed");
     open_with(&mut sandbox, None);
-    sandbox.ok(&["stack", "export"]);
+    sandbox.ok(&EXPORT);
     assert!(!clear_files(&sandbox.state()).is_empty());
 }
 

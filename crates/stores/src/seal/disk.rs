@@ -162,7 +162,7 @@ impl Disk for SealedDisk {
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         if self.inner.stat(from)?.is_none() {
             let is_empty = self.inner.list(from)?.is_empty();
-            if is_empty && !self.inner.list(to)?.is_empty() {
+            if is_empty && self.inner.stat(to)?.is_none() && !self.inner.list(to)?.is_empty() {
                 // A crash came after the last file had been moved.
                 return self.inner.remove_folder(from);
             }

@@ -21,6 +21,7 @@ pub(crate) use resealing::{Documents, refuse_legacy, reseal};
 
 use drystone_dialects::unobin::{Envelope, Number, Ref, Value};
 use drystone_secrets::envelope::{self, BOUND_VERSION, Encrypter, Place};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::sync::Arc;
@@ -105,6 +106,8 @@ impl Sealing {
         let members = vec![
             ("version".to_owned(), Value::Number(Number::from(4))),
             ("features".to_owned(), Value::Array(vec![Value::String(FEATURE.to_owned())])),
+            // Without a body the stock CLI fails on that, before it looks at the features.
+            ("checkpoint".to_owned(), Value::Object(BTreeMap::new())),
         ];
         envelope::seal_bound(body, place, members, &**encrypter).map_err(|error| refused(&error))
     }
