@@ -4,15 +4,17 @@ use crate::app::parse_duration;
 use crate::report::{ExitCode, Failure, Outcome};
 use crate::{cdkd_buckets, trees};
 use drystone_dialects::projection;
+use drystone_secrets::envelope::Encrypter;
 use drystone_stores::cdkd::CdkdStacks;
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{self, BucketOptions, BucketStore};
 use drystone_stores::postgres::{PostgresOptions, PostgresStore};
 use drystone_stores::unobin::UnobinStore;
-use drystone_stores::{NameError, StackId, Store, Upgrade};
+use drystone_stores::{NameError, Resealed, Sealing, StackId, Store, Upgrade};
 use drystone_workspace::Environment;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
@@ -68,7 +70,24 @@ impl Display for Backend {
 impl Backend {
     /// Opens the store that a URL stands for.
     pub(crate) async fn open(environment: &Environment, url: &str) -> Outcome<Self> {
-        let diy = diy_options(environment)?;
+        let sealing = match trees::without_encrypter(url) {
+            (_, Some(encrypter)) if !is_of_another_system(url) => {
+                Some(Sealing::with(sealing_encrypter(&encrypter)?))
+            }
+            _ => None,
+        };
+        Self::open_sealed(environment, url, sealing).await
+    }
+
+    /// Opens the store that a URL stands for, with what is in it sealed, whatever the URL says of that.
+    pub(crate) async fn open_sealed(
+        environment: &Environment,
+        named: &str,
+        sealing: Option<Sealing>,
+    ) -> Outcome<Self> {
+        let diy = LocalOptions { sealing, ..diy_options(environment)? };
+        let (place, _) = trees::without_encrypter(named);
+        let url = if is_of_another_system(named) { named } else { place.as_str() };
         let medium = match url.split_once("://").map_or(url, |(scheme, _)| scheme) {
             "file" => {
                 let folder = folder_of(environment, url)?;
@@ -99,7 +118,7 @@ impl Backend {
             }
             _ => return Err(unknown(url)),
         };
-        Ok(Self { url: url.to_owned(), medium })
+        Ok(Self { url: named.to_owned(), medium })
     }
 
     /// Refuses a backend that cannot be what the user means: a folder that is not there, since a misspelt one would
@@ -134,6 +153,15 @@ impl Backend {
             Medium::Database(store) => store,
             Medium::Trees(store) => store,
             Medium::Cdkd(store) => store,
+        }
+    }
+
+    /// Brings everything into the form that the store was opened with.
+    pub(crate) async fn reseal(&self, command: &str) -> Outcome<Resealed> {
+        match &self.medium {
+            Medium::Folder { store, .. } => Ok(store.reseal(command).await?),
+            Medium::Bucket(store) => Ok(store.reseal(command).await?),
+            _ => Err(Failure::configuration(format!("{self}: only folders and buckets can be sealed"))),
         }
     }
 
@@ -195,6 +223,20 @@ fn of_another_system(text: &str, project: Option<&str>) -> Result<StackId, NameE
             None => Err(NameError::NoProject(text.to_owned())),
         },
     }
+}
+
+/// Whether a URL is of stacks in another system's form, such as `unobin+s3://…`, which says itself how they are sealed.
+pub(crate) fn is_of_another_system(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, _)| scheme.contains('+'))
+}
+
+/// An encrypter that seals a backend. One without a key seals nothing.
+pub(crate) fn sealing_encrypter(said: &str) -> Outcome<Arc<dyn Encrypter>> {
+    if said == "noop" {
+        return Err(Failure::configuration("the encrypter `noop` has no key and seals nothing")
+            .hint("say `env-key:VARIABLE`, `kms:KEY` or `gcp-kms:KEY`"));
+    }
+    trees::encrypter(said)
 }
 
 /// A URL without its password.

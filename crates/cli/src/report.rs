@@ -132,10 +132,25 @@ impl From<StoreError> for Failure {
             StoreError::Unsupported { .. } => {
                 Self::new(ExitCode::Configuration, message).hint("use the newer version that wrote it")
             }
+            StoreError::Sealed { with, .. } => Self::configuration(message).hint(format!(
+                "say so in the backend's URL, as in `drystone login 'URL?encrypter={}'`",
+                encrypter_word(&with)
+            )),
+            StoreError::NotSealed { .. } => Self::configuration(message)
+                .hint("seal it with `drystone state seal`, or leave `encrypter` out of the backend's URL"),
             StoreError::Refused(_) | StoreError::Poisoned { .. } => Self::new(ExitCode::Internal, message)
                 .hint("what was acknowledged is in the journal; the next command brings it in"),
             StoreError::Io { source, .. } => Self::io(message, source.kind()),
         }
+    }
+}
+
+/// An encrypter as it is named in a URL: `env-key env-var KEY` is `env-key:KEY`.
+fn encrypter_word(described: &str) -> String {
+    let words: Vec<&str> = described.split(' ').collect();
+    match words[..] {
+        [name, _, value] => format!("{name}:{value}"),
+        _ => words.first().map_or_else(String::new, |name| format!("{name}:…")),
     }
 }
 

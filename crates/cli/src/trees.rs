@@ -12,8 +12,8 @@ use url::Url;
 
 /// What the URLs of trees begin with, before that of the folder or the bucket.
 pub(crate) const SCHEME: &str = "unobin+";
-/// The parameter that names the encrypter.
-const ENCRYPTER: &str = "encrypter";
+/// The parameter that names the encrypter, of trees and of backends that are sealed.
+pub(crate) const ENCRYPTER: &str = "encrypter";
 /// The encrypter where none is named: the tool's own, by the variable that it looks at. What is not sealed is opened only
 /// when the URL says so.
 const DEFAULT: &str = "env-key:UB_STATE_KEY";
@@ -31,7 +31,7 @@ pub(crate) async fn open(
 }
 
 /// A URL without the parameter that is ours, and what that says.
-fn without_encrypter(url: &str) -> (String, Option<String>) {
+pub(crate) fn without_encrypter(url: &str) -> (String, Option<String>) {
     let Some((place, parameters)) = url.split_once('?') else { return (url.to_owned(), None) };
     let decoded = url::form_urlencoded::parse(parameters.as_bytes());
     let named = decoded.into_iter().find(|(name, _)| name == ENCRYPTER).map(|(_, value)| value.into_owned());

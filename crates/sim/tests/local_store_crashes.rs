@@ -66,8 +66,11 @@ async fn check(machine: &Machine, process: u64, acknowledged: &[String], committ
 }
 
 async fn every_step(fault: Fault, checkpoints: bool) -> u64 {
+    every_step_on(Machine::new(0, checkpoints), fault).await
+}
+
+async fn every_step_on(prepared: Machine, fault: Fault) -> u64 {
     let mut runs = 0;
-    let prepared = Machine::new(0, checkpoints);
     prepared.prepare().await;
     for survival in SURVIVALS {
         for step in 1.. {
@@ -97,6 +100,25 @@ async fn s05_a_crash_at_every_step_of_an_update_with_checkpoints_loses_nothing()
 async fn s02_a_failure_at_every_step_of_an_update_loses_nothing() {
     let runs = every_step(Fault::Fail, true).await;
     println!("failed at every I/O step of an update: {runs} runs");
+}
+
+#[tokio::test]
+async fn s19_a_crash_at_every_step_of_a_sealed_update_loses_nothing_and_leaves_nothing_in_clear() {
+    let machine = Machine::new(0, true).sealed();
+    let (mut runs, looked) = (0, machine.fork(1));
+    for fault in [Fault::Crash, Fault::Fail] {
+        runs += every_step_on(machine.fork(0), fault).await;
+    }
+    looked.prepare().await;
+    looked.plan(60, Fault::Crash, Survival::Everything);
+    update(&looked, 1).await;
+    assert!(looked.call_off());
+    let content = looked.content();
+    assert!(content.len() > 4);
+    for (path, content) in content {
+        assert!(!String::from_utf8_lossy(&content).contains("urn:pulumi"), "{path} is clear");
+    }
+    println!("crashed and failed at every I/O step of a sealed update: {runs} runs");
 }
 
 #[tokio::test]
@@ -158,8 +180,17 @@ async fn s12_a_crash_at_every_step_of_a_cancel_leaves_the_stack_free() {
 
 #[tokio::test]
 async fn a_crash_at_every_step_of_a_move_leaves_the_stack_in_one_place() {
+    every_step_of_a_move(Machine::new(0, false)).await;
+}
+
+/// On the way to another name everything is sealed anew.
+#[tokio::test]
+async fn s19_a_crash_at_every_step_of_a_sealed_move_leaves_the_stack_in_one_place() {
+    every_step_of_a_move(Machine::new(0, false).sealed()).await;
+}
+
+async fn every_step_of_a_move(prepared: Machine) {
     let target = StackId::new("shop", "live").unwrap();
-    let prepared = Machine::new(0, false);
     prepared.prepare().await;
     let mut runs = 0;
     for to_trash in [false, true] {
@@ -215,7 +246,13 @@ async fn one_place(machine: &Machine, target: &StackId, to_trash: bool, place: &
             store.snapshot(&summary.stack, At::Current).await.unwrap_or_else(|e| panic!("{e} ({place})"));
         assert_eq!(names(&read.snapshot), ["a"], "({place})");
         assert!(read.revision.is_some(), "no revision ({place})");
-        assert!(!store.revisions(&summary.stack).await.unwrap().is_empty(), "({place})");
+        let revisions = store.revisions(&summary.stack).await.unwrap();
+        assert!(!revisions.is_empty(), "({place})");
+        for info in revisions {
+            let revision = At::Revision(u64::try_from(info.number).unwrap());
+            let read = store.snapshot(&summary.stack, revision).await;
+            assert!(read.is_ok(), "revision {} is not readable ({place})", info.number);
+        }
     }
 }
 

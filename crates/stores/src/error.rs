@@ -70,6 +70,20 @@ pub enum Error {
         /// What it needs.
         reason: String,
     },
+    /// Everything here is sealed, and was opened without a key (S19).
+    #[error("{}: everything here is sealed with {with}", path.display())]
+    Sealed {
+        /// Where it says so.
+        path: PathBuf,
+        /// With what.
+        with: String,
+    },
+    /// Nothing here is sealed, and it was opened as if everything were.
+    #[error("{}: this backend is not sealed", path.display())]
+    NotSealed {
+        /// Where it would say so.
+        path: PathBuf,
+    },
     /// The journal does not take an entry.
     #[error(transparent)]
     Refused(#[from] drystone_journal::Refused),

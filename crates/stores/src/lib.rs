@@ -19,6 +19,7 @@ mod names;
 pub mod object;
 pub mod postgres;
 mod revision;
+mod seal;
 pub mod unobin;
 mod upgrade;
 
@@ -31,4 +32,5 @@ pub use host::{Host, SystemHost};
 pub use lease::{Claim, ForeignLock, LeaseInfo, Orphan, Recovery};
 pub use names::{NameError, StackId};
 pub use revision::{Commit, Committed, Keep, RevisionInfo};
+pub use seal::{FEATURE as SEALED_FEATURE, Resealed, Sealing};
 pub use upgrade::{Unowned, Upgrade, Upgraded};

@@ -19,7 +19,7 @@ pub use env_key::EnvKey;
 pub use error::{EncrypterError, Error};
 
 use crate::Plaintext;
-use drystone_dialects::unobin::{self, ENVELOPE_VERSION, Envelope, Ref};
+use drystone_dialects::unobin::{self, ENVELOPE_VERSION, Envelope, Ref, Value};
 use std::fmt;
 
 /// The version of envelopes that are bound to their place.
@@ -32,6 +32,10 @@ pub enum PayloadType {
     State,
     /// A plan.
     Plan,
+    /// A journal, or a part of one.
+    Journal,
+    /// The record of an update.
+    History,
 }
 
 impl PayloadType {
@@ -41,6 +45,8 @@ impl PayloadType {
         match self {
             Self::State => "state",
             Self::Plan => "plan",
+            Self::Journal => "journal",
+            Self::History => "history",
         }
     }
 }
@@ -98,15 +104,27 @@ pub fn seal(body: &[u8], form: Form<'_>, encrypter: &dyn Encrypter) -> Result<Ve
             ciphertext: encrypter.encrypt(body, &[]).map_err(Error::Seal)?,
             ..Envelope::default()
         },
-        Form::Bound(place) => Envelope {
-            version: BOUND_VERSION,
-            payload_type: place.payload_type.as_str().to_owned(),
-            stack: place.stack.clone(),
-            revision: place.revision.clone(),
-            encrypter: Some(encrypter.describe()),
-            ciphertext: encrypter.encrypt(body, &place.associated_data()).map_err(Error::Seal)?,
-            ..Envelope::default()
-        },
+        Form::Bound(place) => return seal_bound(body, place, Vec::new(), encrypter),
+    };
+    Ok(envelope.encode())
+}
+
+/// Seals a document for its place, with members that tell others what they have before them. Those are open to all and
+/// vouch for nothing.
+pub fn seal_bound(
+    body: &[u8],
+    place: &Place,
+    members: Vec<(String, Value)>,
+    encrypter: &dyn Encrypter,
+) -> Result<Vec<u8>, Error> {
+    let envelope = Envelope {
+        version: BOUND_VERSION,
+        payload_type: place.payload_type.as_str().to_owned(),
+        stack: place.stack.clone(),
+        revision: place.revision.clone(),
+        encrypter: Some(encrypter.describe()),
+        ciphertext: encrypter.encrypt(body, &place.associated_data()).map_err(Error::Seal)?,
+        unknown: members,
     };
     Ok(envelope.encode())
 }

@@ -1,9 +1,10 @@
 //! A machine, a stack on it, and an update to be interrupted.
 
+use drystone_secrets::envelope::EnvKey;
 use drystone_sim::{Fault, SimDisk, SimHost, Survival, World};
 use drystone_stores::conformance::make::{begin, committed, stack, success};
 use drystone_stores::local::{LocalOptions, LocalStore};
-use drystone_stores::{Claim, Commit, Leases, Result};
+use drystone_stores::{Claim, Commit, Leases, Result, Sealing};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,18 +12,28 @@ use std::time::Duration;
 pub(crate) struct Machine {
     world: Arc<Mutex<World>>,
     checkpoints: bool,
+    /// What everything on its disk is sealed with.
+    sealing: Option<Sealing>,
 }
 
 impl Machine {
     pub(crate) fn new(seed: u64, checkpoints: bool) -> Self {
-        Self { world: Arc::new(Mutex::new(World::new(seed))), checkpoints }
+        Self { world: Arc::new(Mutex::new(World::new(seed))), checkpoints, sealing: None }
+    }
+
+    /// The same machine, with everything on its disk sealed.
+    pub(crate) fn sealed(self) -> Self {
+        let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+        let key = EnvKey::new("STATE_KEY", &|_| Some(key.into())).expect("a key");
+        Self { sealing: Some(Sealing::with(Arc::new(key))), ..self }
     }
 
     /// Another machine with what this one has on its disk.
     pub(crate) fn fork(&self, seed: u64) -> Self {
         let mut world = self.world.lock().unwrap().clone();
         world.reseed(seed);
-        Self { world: Arc::new(Mutex::new(world)), checkpoints: self.checkpoints }
+        let (checkpoints, sealing) = (self.checkpoints, self.sealing.clone());
+        Self { world: Arc::new(Mutex::new(world)), checkpoints, sealing }
     }
 
     /// The store as a process of this machine opens it.
@@ -34,7 +45,7 @@ impl Machine {
     pub(crate) fn store_with(&self, process: u64, options: LocalOptions) -> Result<LocalStore> {
         let disk = Arc::new(SimDisk::new(Arc::clone(&self.world), process));
         let checkpoint_interval = self.checkpoints.then_some(Duration::from_secs(1));
-        let options = LocalOptions { checkpoint_interval, ..options };
+        let options = LocalOptions { checkpoint_interval, sealing: self.sealing.clone(), ..options };
         LocalStore::with(disk, Arc::new(SimHost::new(process)), options)
     }
 

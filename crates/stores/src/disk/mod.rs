@@ -30,6 +30,11 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn list(&self, folder: &str) -> io::Result<Vec<Name>>;
     /// Writes a new file, not yet durable. Fails when there is one.
     fn create(&self, path: &str, content: &[u8]) -> io::Result<()>;
+    /// Writes a new file that is destined to another path than the one it is written at.
+    fn create_for(&self, path: &str, destined: &str, content: &[u8]) -> io::Result<()> {
+        let _ = destined;
+        self.create(path, content)
+    }
     /// Opens a file for appending, making it when it is missing.
     fn open_append(&self, path: &str) -> io::Result<Box<dyn AppendFile>>;
     /// Makes a file's content durable.
@@ -104,10 +109,21 @@ pub fn publish(disk: &dyn Disk, path: &str, content: &[u8]) -> Result<()> {
 /// Writes the content durably under a temporary name beside `path`, ready to be renamed. The name is the writer's own:
 /// one that lost its lease cannot put its content in the place of another's.
 pub fn stage<'a>(disk: &'a dyn Disk, path: &str, content: &[u8]) -> Result<Staged<'a>> {
+    stage_for(disk, path, path, content)
+}
+
+/// The same, beside another path than the one that it is destined to.
+pub(crate) fn stage_for<'a>(
+    disk: &'a dyn Disk,
+    path: &str,
+    destined: &str,
+    content: &[u8],
+) -> Result<Staged<'a>> {
     create_folder(disk, folder_of(path))?;
     let temporary = temporary(disk, path);
     let staged = Staged { disk, temporary };
-    let written = disk.create(&staged.temporary, content).and_then(|()| disk.sync(&staged.temporary));
+    let written =
+        disk.create_for(&staged.temporary, destined, content).and_then(|()| disk.sync(&staged.temporary));
     written.map_err(|source| Error::Io { action: "writing", path: disk.location(path), source })?;
     Ok(staged)
 }

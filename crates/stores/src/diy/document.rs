@@ -2,6 +2,7 @@
 
 use super::layout::Compression;
 use super::outline::{Outline, is_unsupported};
+use crate::seal::Sealing;
 use crate::{Error, LeaseInfo, Recorded, Result, RevisionInfo, StackId};
 use drystone_dialects::pulumi::Checkpoint;
 use drystone_model::{IntegrityErrorRecord, Json, Manifest, Severity, Snapshot, Violation};
@@ -163,15 +164,22 @@ pub(crate) fn history_record(path: &Path, file: Vec<u8>) -> Result<Json> {
     Json::parse(text.trim()).map_err(|error| corrupt(error.to_string()))
 }
 
-/// The version of the layout that a `meta.yaml` names.
-pub(crate) fn layout_version(path: PathBuf, meta: &[u8]) -> Result<u64> {
+/// The version of the layout that a `meta.yaml` names. A backend that is sealed and not opened so, or the reverse, is
+/// refused here, before anything of it is read.
+pub(crate) fn layout_version(path: PathBuf, meta: &[u8], sealing: Option<&Sealing>) -> Result<u64> {
     #[derive(serde::Deserialize)]
     struct Meta {
         version: Option<u64>,
+        sealed: Option<String>,
     }
     let text = String::from_utf8_lossy(meta);
     let meta: Meta = serde_saphyr::from_str(&text)
         .map_err(|error| Error::Corrupt { path: path.clone(), reason: error.to_string() })?;
+    match (&meta.sealed, sealing) {
+        (Some(with), None) => return Err(Error::Sealed { path, with: with.clone() }),
+        (None, Some(sealing)) if !sealing.is_under_way() => return Err(Error::NotSealed { path }),
+        _ => {}
+    }
     match meta.version {
         Some(version @ (0 | 1)) => Ok(version),
         Some(version) => Err(Error::Unsupported {
@@ -180,4 +188,12 @@ pub(crate) fn layout_version(path: PathBuf, meta: &[u8]) -> Result<u64> {
         }),
         None => Err(Error::Corrupt { path, reason: "it names no version".to_owned() }),
     }
+}
+
+/// The `meta.yaml` of a backend with projects.
+pub(crate) fn meta_file(sealing: Option<&Sealing>) -> String {
+    let sealed = sealing.and_then(Sealing::description);
+    // A text between double quotes in JSON is one in YAML.
+    let sealed = sealed.map(|with| format!("sealed: {}\n", serde_json::Value::from(with)));
+    format!("{}{}", super::layout::MARK, sealed.unwrap_or_default())
 }

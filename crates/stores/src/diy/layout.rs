@@ -5,6 +5,8 @@
 
 use crate::{LeaseInfo, StackId};
 
+/// The folder of Pulumi's layout, in which ours is too.
+pub(crate) const ROOT: &str = ".pulumi";
 pub(crate) const META: &str = ".pulumi/meta.yaml";
 /// What it says where stacks have projects.
 pub(crate) const MARK: &str = "version: 1\n";

@@ -14,6 +14,7 @@ pub(crate) mod replay;
 pub(crate) mod trash;
 
 use crate::RevisionInfo;
+use crate::seal::Sealing;
 use layout::Compression;
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub struct DiyOptions {
     /// After how long a running update writes its first checkpoint for tools that know nothing of the journal; `None` for
     /// never. The pauses between the next ones grow.
     pub checkpoint_interval: Option<Duration>,
+    /// What everything is sealed with at rest, where it is (S19).
+    pub sealing: Option<Sealing>,
     /// The version of the tool, for manifests.
     pub tool_version: String,
 }
@@ -43,6 +46,7 @@ impl Default for DiyOptions {
             backups: true,
             legacy_layout: false,
             checkpoint_interval: Some(Duration::from_secs(5)),
+            sealing: None,
             tool_version: concat!("drystone-", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }

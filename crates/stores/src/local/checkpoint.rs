@@ -74,10 +74,10 @@ pub(crate) fn stage<'a>(
     let path = format!("{}{}", layout::checkpoint(stack), compression.ending());
     let beside = folder.map_or_else(|| path.clone(), |folder| format!("{folder}/checkpoint"));
     let staged = if compression == Compression::None {
-        disk::stage(disk, &beside, text)?
+        disk::stage_for(disk, &beside, &path, text)?
     } else {
         let file = compress(text, compression).map_err(Error::io("compressing", disk.location(&path)))?;
-        disk::stage(disk, &beside, &file)?
+        disk::stage_for(disk, &beside, &path, &file)?
     };
     Ok(NewCheckpoint { staged, path })
 }

@@ -13,6 +13,7 @@ mod leases;
 mod reads;
 mod recovery;
 mod relocate;
+mod reseal;
 mod revisions;
 mod upgrade;
 
@@ -21,6 +22,7 @@ pub use crate::diy::layout::Compression;
 
 use crate::disk::{self, Disk, OsDisk};
 use crate::diy::{document, layout};
+use crate::seal::SealedDisk;
 use crate::{Claim, HeldLease, Host, LeaseInfo, Leases, Recovery, Result, StackId, SystemHost};
 use async_trait::async_trait;
 use leases::LeaseFiles;
@@ -36,6 +38,8 @@ pub struct LocalStore {
 #[derive(Debug)]
 struct Inner {
     disk: Arc<dyn Disk>,
+    /// The same disk, where it is sealed.
+    sealed: Option<SealedDisk>,
     host: Arc<dyn Host>,
     options: LocalOptions,
     has_projects: bool,
@@ -49,11 +53,20 @@ impl LocalStore {
 
     /// Opens a disk, real or simulated.
     pub fn with(disk: Arc<dyn Disk>, host: Arc<dyn Host>, options: LocalOptions) -> Result<Self> {
+        let sealing = options.sealing.clone();
+        let sealed = sealing.map(|sealing| SealedDisk::new(Arc::clone(&disk), sealing));
+        let disk: Arc<dyn Disk> = match &sealed {
+            Some(sealed) => Arc::new(sealed.clone()),
+            None => disk,
+        };
         let has_projects = match disk::read_if_there(&*disk, layout::META)? {
-            Some(meta) => document::layout_version(disk.location(layout::META), &meta)? == 1,
+            Some(meta) => {
+                let sealing = options.sealing.as_ref();
+                document::layout_version(disk.location(layout::META), &meta, sealing)? == 1
+            }
             None => !options.legacy_layout && !upgrade::has_legacy_stacks(&*disk)?,
         };
-        Ok(Self { inner: Arc::new(Inner { disk, host, options, has_projects }) })
+        Ok(Self { inner: Arc::new(Inner { disk, sealed, host, options, has_projects }) })
     }
 
     /// Whether stacks belong to projects here; they do except in directories of very old CLIs.
@@ -87,10 +100,14 @@ impl LocalStore {
         revisions::Revisions::new(self.disk(), stack)
     }
 
+    fn meta_file(&self) -> String {
+        document::meta_file(self.options().sealing.as_ref())
+    }
+
     /// Marks the directory as one with projects, as the stock CLI does before it writes the first stack.
     fn ensure_meta(&self) -> Result<()> {
         if self.has_projects() && disk::stat(self.disk(), layout::META)?.is_none() {
-            disk::publish(self.disk(), layout::META, b"version: 1\n")?;
+            disk::publish(self.disk(), layout::META, self.meta_file().as_bytes())?;
         }
         Ok(())
     }

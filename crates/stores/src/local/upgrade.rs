@@ -24,6 +24,6 @@ impl Upgrade for LocalStore {
     }
 
     async fn mark_with_projects(&self) -> Result<()> {
-        disk::publish(self.disk(), layout::META, layout::MARK.as_bytes())
+        disk::publish(self.disk(), layout::META, self.meta_file().as_bytes())
     }
 }

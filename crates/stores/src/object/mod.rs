@@ -22,6 +22,7 @@ mod reads;
 mod recovery;
 mod relocate;
 pub(crate) mod requests;
+mod reseal;
 mod revisions;
 mod segments;
 mod upgrade;
@@ -99,10 +100,13 @@ impl BucketStore {
         host: Arc<dyn Host>,
         options: BucketOptions,
     ) -> Result<Self> {
-        let bucket = Bucket::new(bucket, url, options.patience);
+        let bucket = Bucket::new(bucket, url, options.patience).with_sealing(options.diy.sealing.clone());
         let meta = bucket.read(paths::META).await?;
         let has_projects = match &meta {
-            Some(meta) => document::layout_version(bucket.location(paths::META), &meta.content)? == 1,
+            Some(meta) => {
+                let sealing = options.diy.sealing.as_ref();
+                document::layout_version(bucket.location(paths::META), &meta.content, sealing)? == 1
+            }
             None => !options.diy.legacy_layout && upgrade::legacy_stacks(&bucket).await?.is_empty(),
         };
         let has_meta = AtomicBool::new(meta.is_some());
@@ -132,11 +136,15 @@ impl BucketStore {
         &self.inner.options
     }
 
+    fn meta_file(&self) -> String {
+        document::meta_file(self.options().diy.sealing.as_ref())
+    }
+
     /// Marks the bucket as one with projects, as the stock CLI does before it writes the first stack.
     async fn ensure_meta(&self) -> Result<()> {
         if self.has_projects() && !self.inner.has_meta.load(Ordering::Relaxed) {
             // Whoever was there before wrote the same.
-            self.bucket().create(paths::META, paths::MARK).await?;
+            self.bucket().create(paths::META, self.meta_file()).await?;
             self.inner.has_meta.store(true, Ordering::Relaxed);
         }
         Ok(())

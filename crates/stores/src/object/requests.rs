@@ -6,6 +6,7 @@
 //! therefore carries something that only its writer can have put there.
 
 use super::faults::{Fault, Outcome, refusal_in};
+use crate::seal::{Sealing, place_of};
 use crate::{Error, Result};
 use bytes::Bytes;
 use futures::TryStreamExt;
@@ -36,6 +37,8 @@ pub(crate) struct Bucket {
     patience: Duration,
     /// Whether objects are written with the type that their names end in.
     types: bool,
+    /// What objects are sealed with at rest.
+    sealing: Option<Arc<Sealing>>,
 }
 
 /// Which content of an object; every write makes another.
@@ -87,12 +90,54 @@ pub(crate) enum Written {
 
 impl Bucket {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, url: impl Into<String>, patience: Duration) -> Self {
-        Self { store, url: url.into(), patience, types: false }
+        Self { store, url: url.into(), patience, types: false, sealing: None }
     }
 
     /// Writes objects with their type, as tools do that care for it.
     pub(crate) fn with_types(self) -> Self {
         Self { types: true, ..self }
+    }
+
+    /// Seals what is written, and opens what is read (S19).
+    pub(crate) fn with_sealing(self, sealing: Option<Sealing>) -> Self {
+        Self { sealing: sealing.map(Arc::new), ..self }
+    }
+
+    fn sealed(&self, path: &str, content: &Bytes) -> Result<Bytes> {
+        match (&self.sealing, place_of(path)) {
+            (Some(sealing), Some(place)) => {
+                let sealed = sealing.seal(&place, content).map(Bytes::from);
+                sealed.map_err(Error::io("sealing", self.location(path)))
+            }
+            _ => Ok(content.clone()),
+        }
+    }
+
+    fn opened(&self, path: &str, content: Bytes) -> Result<Bytes> {
+        match (&self.sealing, place_of(path)) {
+            (Some(sealing), Some(place)) => {
+                let opened = sealing.open(&place, &content).map(Bytes::from);
+                opened.map_err(Error::io("opening", self.location(path)))
+            }
+            _ => Ok(content),
+        }
+    }
+
+    /// Brings an object into the form that new ones have; says whether there was something to do.
+    pub(crate) async fn reseal(&self, path: &str) -> Result<bool> {
+        let (Some(sealing), Some(_)) = (&self.sealing, place_of(path)) else { return Ok(false) };
+        let Some(object) = self.read_sealed(path).await? else { return Ok(false) };
+        if sealing.is_in_form(&object.content) {
+            return Ok(false);
+        }
+        let content = self.opened(path, object.content)?;
+        match self.replace(path, content, &object.version).await? {
+            Written::Done(_) => Ok(true),
+            Written::Refused(_) => {
+                let source = std::io::Error::other("somebody changed it meanwhile");
+                Err(Error::Io { action: "sealing", path: self.location(path), source })
+            }
+        }
     }
 
     /// Where a path is, for messages.
@@ -125,9 +170,10 @@ impl Bucket {
             None => PutMode::Create,
         };
         let mut attempts = Attempts::new(self.patience);
+        let sealed = self.sealed(path, &content)?;
         loop {
             let sent =
-                self.store.put_opts(&key(path), content.clone().into(), self.options(path, &mode)).await;
+                self.store.put_opts(&key(path), sealed.clone().into(), self.options(path, &mode)).await;
             let error = match sent {
                 Ok(done) => {
                     return Ok(Written::Done(Version { e_tag: done.e_tag, generation: done.version }));
@@ -158,7 +204,7 @@ impl Bucket {
 
     /// Writes an object whatever is there.
     pub(crate) async fn overwrite(&self, path: &str, content: impl Into<Bytes>) -> Result<Version> {
-        let content = content.into();
+        let content = self.sealed(path, &content.into())?;
         let done = self
             .ask("writing", path, || async {
                 let options = self.options(path, &PutMode::Overwrite);
@@ -171,6 +217,12 @@ impl Bucket {
 
     /// An object; `None` when there is none.
     pub(crate) async fn read(&self, path: &str) -> Result<Option<Object>> {
+        let Some(object) = self.read_sealed(path).await? else { return Ok(None) };
+        Ok(Some(Object { content: self.opened(path, object.content)?, ..object }))
+    }
+
+    /// An object as it lies there.
+    async fn read_sealed(&self, path: &str) -> Result<Option<Object>> {
         self.read_with(path, GetOptions::default()).await
     }
 
@@ -226,6 +278,11 @@ impl Bucket {
 
     /// Copies an object; says whether there was one.
     pub(crate) async fn copy(&self, from: &str, to: &str) -> Result<bool> {
+        if self.sealing.is_some() && place_of(from) != place_of(to) {
+            // Sealed for one place, it would not open in the other.
+            let Some(object) = self.read(from).await? else { return Ok(false) };
+            return self.overwrite(to, object.content).await.map(|_| true);
+        }
         let copied = self
             .ask("copying", from, || async {
                 self.store.copy_opts(&key(from), &key(to), CopyOptions::default()).await

@@ -21,7 +21,7 @@ impl Upgrade for BucketStore {
     }
 
     async fn mark_with_projects(&self) -> Result<()> {
-        self.bucket().overwrite(layout::META, layout::MARK).await?;
+        self.bucket().overwrite(layout::META, self.meta_file()).await?;
         self.inner.has_meta.store(true, Ordering::Relaxed);
         Ok(())
     }

@@ -91,6 +91,10 @@ impl PostgresStore {
 
     /// Opens a database from a machine, real or simulated.
     pub async fn with(url: &str, host: Arc<dyn Host>, options: PostgresOptions) -> Result<Self> {
+        if options.diy.sealing.is_some() {
+            let reason = "a database cannot be sealed yet: use a folder or a bucket".to_owned();
+            return Err(crate::Error::Unsupported { path: "PostgreSQL".into(), reason });
+        }
         let target = Target::parse(url, &Variables { host: &*host })?;
         let tables = Tables::of(&target.table);
         let connections = Connections::new(target, options.patience)?;
@@ -106,7 +110,9 @@ impl PostgresStore {
         let meta = inner.row(layout::META).await?;
         inner.has_meta = AtomicBool::new(meta.is_some());
         inner.has_projects = match meta {
-            Some(meta) => document::layout_version(inner.connections.location(layout::META), &meta)? == 1,
+            Some(meta) => {
+                document::layout_version(inner.connections.location(layout::META), &meta, None)? == 1
+            }
             None => !inner.options.diy.legacy_layout && inner.legacy_stacks().await?.is_empty(),
         };
         Ok(Self { inner: Arc::new(inner) })

@@ -14,6 +14,7 @@ mod ops;
 mod relocation;
 mod rename;
 mod repair;
+mod seal;
 mod show;
 mod target;
 mod upgrade;
@@ -65,6 +66,12 @@ enum StateCommand {
     Diff(diff::DiffArgs),
     /// Bring back the state of an earlier revision; the same as `stack rollback`
     Rollback(rollback::RollbackArgs),
+    /// Seal everything in the backend at rest
+    Seal(seal::SealArgs),
+    /// Leave everything in the backend in clear
+    Unseal(seal::UnsealArgs),
+    /// Seal everything in the backend with another key
+    Rekey(seal::RekeyArgs),
     /// Look at the lease of a stack
     Lock(lock::LockArgs),
     /// List and settle operations that were under way when a run died
@@ -91,6 +98,9 @@ pub(crate) async fn run(context: &Context, args: StateArgs) -> Outcome {
         StateCommand::Verify(args) => verify::run(context, args).await,
         StateCommand::Doctor(args) => doctor::run(context, args).await,
         StateCommand::Upgrade(args) => upgrade::run(context, args).await,
+        StateCommand::Seal(args) => seal::seal(context, args).await,
+        StateCommand::Unseal(args) => seal::unseal(context, args).await,
+        StateCommand::Rekey(args) => seal::rekey(context, args).await,
         StateCommand::History(args) => revisions::run(context, args).await,
         StateCommand::Diff(args) => diff::run(context, args).await,
         StateCommand::Rollback(args) => rollback::run(context, args).await,
