@@ -180,19 +180,22 @@ async fn s12_a_crash_at_every_step_of_a_cancel_leaves_the_stack_free() {
 
 #[tokio::test]
 async fn a_crash_at_every_step_of_a_move_leaves_the_stack_in_one_place() {
-    every_step_of_a_move(Machine::new(0, false)).await;
+    let runs = every_step_of_a_move(Machine::new(0, false)).await;
+    println!("crashed at every I/O step of moves: {runs} runs");
 }
 
 /// On the way to another name everything is sealed anew.
 #[tokio::test]
 async fn s19_a_crash_at_every_step_of_a_sealed_move_leaves_the_stack_in_one_place() {
-    every_step_of_a_move(Machine::new(0, false).sealed()).await;
+    let runs = every_step_of_a_move(Machine::new(0, false).sealed()).await;
+    println!("crashed at every I/O step of sealed moves: {runs} runs");
 }
 
-async fn every_step_of_a_move(prepared: Machine) {
+/// Gives how many runs it took.
+async fn every_step_of_a_move(prepared: Machine) -> u64 {
     let target = StackId::new("shop", "live").unwrap();
     prepared.prepare().await;
-    let mut runs = 0;
+    let mut runs: u64 = 0;
     for to_trash in [false, true] {
         for survival in SURVIVALS {
             for step in 1.. {
@@ -222,7 +225,7 @@ async fn every_step_of_a_move(prepared: Machine) {
             }
         }
     }
-    println!("crashed at every I/O step of moves: {runs} runs");
+    runs
 }
 
 /// After the next holders have been there, the stack is under one name with everything it had.
