@@ -161,7 +161,10 @@ impl Backend {
         match &self.medium {
             Medium::Folder { store, .. } => Ok(store.reseal(command).await?),
             Medium::Bucket(store) => Ok(store.reseal(command).await?),
-            _ => Err(Failure::configuration(format!("{self}: only folders and buckets can be sealed"))),
+            Medium::Database(store) => Ok(store.reseal(command).await?),
+            Medium::Trees(_) | Medium::Cdkd(_) => {
+                Err(Failure::configuration(format!("{self}: another system seals its stacks by itself")))
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 use super::PostgresStore;
 use super::connections::{Statement, values};
 use super::documents::{Document, VERSION};
+use super::sealing::part_path;
 use super::writes::{Change, Writer};
 use crate::diy::document::{self, Publish};
 use crate::diy::layout;
@@ -15,6 +16,9 @@ use crate::diy::revision_number;
 use crate::{Commit, Error, Result, RevisionInfo, StackId};
 use drystone_model::{Json, Violation};
 use std::collections::BTreeMap;
+
+/// The position of what a journal says of a checkpoint on the way.
+const ANNOUNCED: i64 = -1;
 
 /// A snapshot that is about to be current.
 pub(super) struct Prepared {
@@ -76,7 +80,7 @@ impl PostgresStore {
             highest: revision,
         };
         changes.extend(self.place(stack, current, &document.path, &rendered.text)?);
-        changes.push(self.note(stack, &document, &time));
+        changes.push(self.note(stack, &document, &time)?);
         changes.extend(self.retain(stack, &document.path));
         Ok(Prepared { revision, previous, violations, document, changes })
     }
@@ -104,7 +108,7 @@ impl PostgresStore {
             highest: self.highest(stack).await?,
         };
         let mut changes = self.place(stack, None, &document.path, &rendered.text)?;
-        changes.push(self.note(stack, &document, ""));
+        changes.push(self.note(stack, &document, "")?);
         writer.run(&changes).await?;
         document.version = self.noted(stack).await?.map(|(version, _)| version).unwrap_or_default();
         Ok(document)
@@ -121,6 +125,7 @@ impl PostgresStore {
         let state = &self.tables().state;
         let compressed = document::compress(text, layout::compression_of(stack, path));
         let content = compressed.map_err(Error::io("compressing", self.location(path)))?;
+        let content = self.sealed(path, content)?;
         let Some(before) = before else {
             // No compression of it may be there.
             let free = Change::must(
@@ -160,7 +165,7 @@ impl PostgresStore {
         )
     }
 
-    /// A statement that writes a row whatever is there.
+    /// A statement that writes a row whatever is there, as it is.
     pub(super) fn put(&self, path: &str, content: impl Into<Vec<u8>>) -> Statement {
         let state = &self.tables().state;
         Statement {
@@ -174,8 +179,9 @@ impl PostgresStore {
 
     /// A change by which the journal says that a checkpoint on the way is its own, so that whoever brings in the journal
     /// knows the document.
-    pub(super) fn announce(&self, stack: &StackId, journal: &str, frame: Vec<u8>) -> Change {
-        Change::must(
+    pub(super) fn announce(&self, stack: &StackId, journal: &str, frame: Vec<u8>) -> Result<Change> {
+        let frame = self.sealed(&part_path(stack, journal, ANNOUNCED), frame)?;
+        Ok(Change::must(
             format!(
                 "INSERT INTO {} (stack, journal, position, content, written)
                  VALUES ($1, $2, -1, $3, clock_timestamp())
@@ -184,7 +190,7 @@ impl PostgresStore {
                 self.tables().journals
             ),
             values![self.key_of(stack), journal, frame],
-        )
+        ))
     }
 
     /// What a commit writes beside the snapshot: tags, the record of the update, and the orphans that it settles.
@@ -196,7 +202,7 @@ impl PostgresStore {
     ) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         if let Some(tags) = &commit.tags {
-            changes.push(self.write_tags(stack, tags));
+            changes.push(self.write_tags(stack, tags)?);
         }
         if let Some(record) = &commit.update {
             changes.extend(self.write_history(stack, checkpoint, record)?);
@@ -207,15 +213,15 @@ impl PostgresStore {
         Ok(changes)
     }
 
-    fn write_tags(&self, stack: &StackId, tags: &BTreeMap<String, String>) -> Change {
+    fn write_tags(&self, stack: &StackId, tags: &BTreeMap<String, String>) -> Result<Change> {
         let path = layout::tags(stack);
-        match document::tags_file(tags) {
-            Some(file) => Change::from(self.put(&path, file)),
+        Ok(match document::tags_file(tags) {
+            Some(file) => Change::from(self.put(&path, self.sealed(&path, file.into())?)),
             None => Change::new(
                 format!("DELETE FROM {} WHERE key = $1", self.tables().state),
                 values![self.row_key(&path)],
             ),
-        }
+        })
     }
 
     /// The history record and the backup that the stock CLI makes after an update.
@@ -232,7 +238,7 @@ impl PostgresStore {
             let backup = format!("{}/{}.{nanos}.json{ending}", layout::backups(stack), stack.name());
             changes.push(self.copy(checkpoint, &backup));
         }
-        changes.push(Change::from(self.put(&path, record)));
+        changes.push(Change::from(self.put(&path, self.sealed(&path, record)?)));
         Ok(changes)
     }
 
@@ -247,4 +253,4 @@ impl PostgresStore {
 }
 
 /// The second value of a statement as the stock CLI has it in a row. The server encodes it, so that it travels as it is.
-const DATA: &str = r#"('{"data":"' || replace(encode($2, 'base64'), chr(10), '') || '"}')::json"#;
+pub(super) const DATA: &str = r#"('{"data":"' || replace(encode($2, 'base64'), chr(10), '') || '"}')::json"#;

@@ -7,6 +7,7 @@
 
 use super::PostgresStore;
 use super::connections::{Statement, Value, values};
+use super::sealing::{info_path, known_path, revision_path};
 use super::writes::Change;
 use crate::diy::layout::{self, Compression};
 use crate::diy::outline::Outline;
@@ -75,7 +76,7 @@ impl PostgresStore {
         let highest = row.get::<_, Option<i64>>("highest").max(row.get("last"));
         let highest = u64::try_from(highest.unwrap_or(0)).unwrap_or(0);
         let version = row.get("version");
-        if let Some((hash, outline)) = known(row) {
+        if let Some((hash, outline)) = self.known(stack, row) {
             let revision =
                 row.get::<_, Option<i64>>("revision").and_then(|number| u64::try_from(number).ok());
             return Ok(Some((Document { path, version, hash, outline, revision, highest }, text)));
@@ -91,6 +92,7 @@ impl PostgresStore {
     pub(super) fn text_of(&self, path: &str, content: Option<Vec<u8>>) -> Result<Vec<u8>> {
         let corrupt = |reason: String| Error::Corrupt { path: self.location(path), reason };
         let content = content.ok_or_else(|| corrupt("its row holds no data".to_owned()))?;
+        let content = self.opened(path, content)?;
         document::decompress(content).map_err(|source| corrupt(format!("cannot be decompressed: {source}")))
     }
 
@@ -104,9 +106,10 @@ impl PostgresStore {
     }
 
     /// A change that notes what is known of the document that the same transaction has made current.
-    pub(super) fn note(&self, stack: &StackId, document: &Document, time: &str) -> Change {
+    pub(super) fn note(&self, stack: &StackId, document: &Document, time: &str) -> Result<Change> {
         let tables = self.tables();
         let outline = serde_json::to_string(&document.outline).unwrap_or_default();
+        let outline = self.sealed_text(&known_path(stack), outline)?;
         let mut values = values![
             self.key_of(stack),
             self.row_key(&document.path),
@@ -116,7 +119,7 @@ impl PostgresStore {
             outline,
         ];
         values.push(Value::MaybeNumber(document.revision.map(revision_number)));
-        Change::must(
+        Ok(Change::must(
             format!(
                 "INSERT INTO {} (stack, key, version, hash, revision, time, resources, outline)
                  SELECT $1, t.key, {VERSION}, $3, $7, $4, $5, $6 FROM {} t WHERE t.key = $2
@@ -126,7 +129,14 @@ impl PostgresStore {
                 tables.current, tables.state
             ),
             values,
-        )
+        ))
+    }
+
+    /// What a row says is known of its document.
+    fn known(&self, stack: &StackId, row: &Row) -> Option<(String, Outline)> {
+        let (hash, outline): (Option<String>, Option<&str>) = (row.get("hash"), row.get("outline"));
+        let outline = self.opened(&known_path(stack), outline?.as_bytes().to_vec()).ok()?;
+        Some((hash?, serde_json::from_slice(&outline).ok()?))
     }
 
     /// The version and the hash of the document that was noted last, which nobody but the holder of the lease changes.
@@ -142,11 +152,14 @@ impl PostgresStore {
     /// The revisions, oldest first.
     pub(super) async fn revision_list(&self, stack: &StackId) -> Result<Vec<RevisionInfo>> {
         let statement = Statement {
-            sql: format!("SELECT info FROM {} WHERE stack = $1 ORDER BY number", self.tables().revisions),
+            sql: format!(
+                "SELECT number, info FROM {} WHERE stack = $1 ORDER BY number",
+                self.tables().revisions
+            ),
             values: values![self.key_of(stack)],
         };
         let rows = self.ask("reading", &layout::revisions(stack), &statement).await?;
-        rows.iter().map(|row| self.parse_info(stack, row.get(0))).collect()
+        rows.iter().map(|row| self.parse_info(stack, row.get(0), row.get(1))).collect()
     }
 
     /// The newest revision with a document of this hash.
@@ -175,8 +188,8 @@ impl PostgresStore {
         let rows = self.ask("reading", &layout::revisions(stack), &statement).await?;
         let missing = || Error::NoRevision { stack: stack.clone(), revision: number };
         let row = rows.first().ok_or_else(missing)?;
-        let info = self.parse_info(stack, row.get(0))?;
-        let path = format!("{}/{number}", layout::revisions(stack));
+        let info = self.parse_info(stack, revision_number(number), row.get(0))?;
+        let path = revision_path(stack, revision_number(number));
         let text = self.text_of(&path, row.get(1))?;
         if document::hash(&text) != info.hash {
             let reason = "its content is not what was recorded: the hash differs".to_owned();
@@ -185,20 +198,22 @@ impl PostgresStore {
         Ok((info, text))
     }
 
-    fn parse_info(&self, stack: &StackId, info: &str) -> Result<RevisionInfo> {
-        serde_json::from_str(info).map_err(|error| Error::Corrupt {
-            path: self.location(&layout::revisions(stack)),
-            reason: error.to_string(),
-        })
+    fn parse_info(&self, stack: &StackId, number: i64, info: &str) -> Result<RevisionInfo> {
+        let path = info_path(stack, number);
+        let info = self.opened(&path, info.as_bytes().to_vec())?;
+        serde_json::from_slice(&info)
+            .map_err(|error| Error::Corrupt { path: self.location(&path), reason: error.to_string() })
     }
 
     /// A change that makes a revision, whose number must be free.
     pub(super) fn new_revision(&self, stack: &StackId, info: &RevisionInfo, text: &[u8]) -> Result<Change> {
-        let path = layout::revisions(stack);
+        let path = revision_path(stack, info.number);
         let content =
             zstd::bulk::compress(text, LEVEL).map_err(Error::io("compressing", self.location(&path)))?;
+        let content = self.sealed(&path, content)?;
         let described = serde_json::to_string(info)
             .map_err(|error| Error::Corrupt { path: self.location(&path), reason: error.to_string() })?;
+        let described = self.sealed_text(&info_path(stack, info.number), described)?;
         Ok(Change::must(
             format!(
                 "INSERT INTO {} (stack, number, hash, info, content) VALUES ($1, $2, $3, $4, $5)
@@ -254,11 +269,4 @@ impl PostgresStore {
         let prunable = old.filter(|info| Some(&info.hash) != current.as_ref()).map(number_of);
         Ok(prunable.filter(|number| !pinned.contains(number)).collect())
     }
-}
-
-/// What a row says is known of its document.
-fn known(row: &Row) -> Option<(String, Outline)> {
-    let hash: Option<String> = row.get("hash");
-    let outline: Option<&str> = row.get("outline");
-    Some((hash?, serde_json::from_str(outline?).ok()?))
 }

@@ -186,7 +186,7 @@ impl Shared {
         document.revision = Some(revision);
         document.highest = document.highest.max(revision);
         if !changes.is_empty() {
-            changes.push(self.store.note(&self.stack, &document, &base.snapshot.manifest.time));
+            changes.push(self.store.note(&self.stack, &document, &base.snapshot.manifest.time)?);
             self.writer.run(&changes).await?;
         }
         let header = Header {
@@ -368,8 +368,8 @@ impl Shared {
             ..current.clone()
         };
         let mut changes = self.store.place(&self.stack, Some(&current), &current.path, &rendered.text)?;
-        changes.push(self.store.note(&self.stack, &checkpoint, &time));
-        changes.push(self.store.announce(&self.stack, self.writer.journal(), frame));
+        changes.push(self.store.note(&self.stack, &checkpoint, &time)?);
+        changes.push(self.store.announce(&self.stack, self.writer.journal(), frame)?);
         {
             let mut update = self.update.lock().await;
             update.announced.push(checkpoint.hash.clone());

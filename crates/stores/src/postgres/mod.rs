@@ -15,6 +15,7 @@ mod leases;
 mod reads;
 mod recovery;
 mod relocate;
+mod sealing;
 mod tables;
 mod target;
 mod tls;
@@ -91,10 +92,6 @@ impl PostgresStore {
 
     /// Opens a database from a machine, real or simulated.
     pub async fn with(url: &str, host: Arc<dyn Host>, options: PostgresOptions) -> Result<Self> {
-        if options.diy.sealing.is_some() {
-            let reason = "a database cannot be sealed yet: use a folder or a bucket".to_owned();
-            return Err(crate::Error::Unsupported { path: "PostgreSQL".into(), reason });
-        }
         let target = Target::parse(url, &Variables { host: &*host })?;
         let tables = Tables::of(&target.table);
         let connections = Connections::new(target, options.patience)?;
@@ -111,7 +108,8 @@ impl PostgresStore {
         inner.has_meta = AtomicBool::new(meta.is_some());
         inner.has_projects = match meta {
             Some(meta) => {
-                document::layout_version(inner.connections.location(layout::META), &meta, None)? == 1
+                let location = inner.connections.location(layout::META);
+                document::layout_version(location, &meta, inner.options.diy.sealing.as_ref())? == 1
             }
             None => !inner.options.diy.legacy_layout && inner.legacy_stacks().await?.is_empty(),
         };
@@ -180,7 +178,10 @@ impl PostgresStore {
 
     /// What a row of the stock CLI's table holds; `None` when there is none.
     async fn row(&self, path: &str) -> Result<Option<Vec<u8>>> {
-        self.inner.row(path).await
+        match self.inner.row(path).await? {
+            Some(content) => self.opened(path, content).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Marks the table as one with projects, as the stock CLI does before it writes the first stack.
@@ -190,9 +191,15 @@ impl PostgresStore {
                 "INSERT INTO {} (key, data) VALUES ($1, $2::json) ON CONFLICT DO NOTHING",
                 self.tables().state
             ),
-            // `version: 1` and a line break.
-            values: values![self.row_key(layout::META), r#"{"data":"dmVyc2lvbjogMQo="}"#],
+            values: values![self.row_key(layout::META), self.meta_row()],
         })
+    }
+
+    /// The row that says so, as the stock CLI has it.
+    fn meta_row(&self) -> String {
+        use base64::Engine;
+        let meta = document::meta_file(self.options().diy.sealing.as_ref());
+        format!(r#"{{"data":"{}"}}"#, base64::engine::general_purpose::STANDARD.encode(meta))
     }
 
     fn has_put_meta(&self) {

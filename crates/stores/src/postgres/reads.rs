@@ -5,6 +5,7 @@ use super::connections::{Statement, values};
 use super::documents::VERSION;
 use super::leases::{self, Leases};
 use super::recovery::Found;
+use super::sealing::{note_path, part_path};
 use crate::diy::layout::{self, stack_of};
 use crate::diy::replay::Replay;
 use crate::diy::trash::TrashNote;
@@ -102,7 +103,8 @@ impl Reads for PostgresStore {
             let path = self.path_of(row.get(0));
             if layout::is_history_record(path) {
                 let content: Option<Vec<u8>> = row.get(1);
-                records.push(document::history_record(&self.location(path), content.unwrap_or_default())?);
+                let content = self.opened(path, content.unwrap_or_default())?;
+                records.push(document::history_record(&self.location(path), content)?);
             }
         }
         Ok(records)
@@ -162,9 +164,10 @@ impl PostgresStore {
         }
         let (mut entries, mut next) = (Vec::new(), position);
         for row in &rows {
-            let (at, content): (i64, &[u8]) = (row.get(0), row.get(1));
+            let at: i64 = row.get(0);
             if at >= position {
-                entries.extend(frames::segment(content).entries);
+                let content = self.opened(&part_path(stack, name, at), row.get(1))?;
+                entries.extend(frames::segment(&content).entries);
                 next = at + 1;
             }
         }
@@ -242,7 +245,7 @@ impl PostgresStore {
     async fn trash(&self, project: Option<&str>) -> Result<Vec<StackSummary>> {
         let statement = Statement {
             sql: format!(
-                "SELECT id, data::text FROM {} WHERE key = '' AND stack LIKE $1 ORDER BY stack, id",
+                "SELECT id, data::text, stack FROM {} WHERE key = '' AND stack LIKE $1 ORDER BY stack, id",
                 self.tables().trash
             ),
             values: values![self.pattern("")],
@@ -250,8 +253,9 @@ impl PostgresStore {
         let mut found = Vec::new();
         for row in self.ask("listing", layout::TRASH, &statement).await? {
             let (id, note): (String, &str) = (row.get(0), row.get(1));
-            let note: TrashNote = serde_json::from_str(note).unwrap_or_default();
-            let Ok(stack) = self.stack_id(&note.stack, None) else { continue };
+            let Ok(stack) = self.stack_id(self.path_of(row.get(2)), None) else { continue };
+            let note = self.opened_note(&note_path(&stack, &id), note)?;
+            let note: TrashNote = serde_json::from_slice(&note).unwrap_or_default();
             if project.is_some_and(|project| self.has_projects() && stack.project() != Some(project)) {
                 continue;
             }

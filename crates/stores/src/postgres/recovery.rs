@@ -7,6 +7,7 @@ use super::PostgresStore;
 use super::connections::{Statement, Value, values};
 use super::heartbeat::Heartbeat;
 use super::leases::{From, Leases};
+use super::sealing::{kept_path, part_path};
 use super::writes::{Change, Writer};
 use crate::diy::document::{self, Publish};
 use crate::diy::frames::{self, Header, ReadJournal};
@@ -78,20 +79,21 @@ impl PostgresStore {
         let mut journals: Vec<Found> = Vec::new();
         let mut announced = Vec::new();
         for row in self.ask("reading", &layout::journals(stack), &statement).await? {
-            let (name, position, content): (&str, i64, &[u8]) = (row.get(0), row.get(1), row.get(2));
+            let (name, position): (&str, i64) = (row.get(0), row.get(1));
+            let content = self.opened(&part_path(stack, name, position), row.get(2))?;
             if journals.last().is_none_or(|found| found.name != name) {
                 journals.push(Found { name: name.to_owned(), start: position.max(0), ..Found::default() });
                 announced = Vec::new();
             }
             let Some(found) = journals.last_mut() else { continue };
             if position < 0 {
-                announced = content.to_vec();
+                announced = content;
                 continue;
             }
             if found.file.is_empty() {
                 found.start = position;
             }
-            found.file.extend_from_slice(content);
+            found.file.extend_from_slice(&content);
             if !announced.is_empty() {
                 found.file.append(&mut announced);
             }
@@ -125,7 +127,7 @@ impl PostgresStore {
         });
         if !ours || header.stack != stack.qualified() || !replay.has_base {
             let name = format!("{}{ORPHAN}", found.name);
-            writer.run(&[self.keep(stack, &name, &found.file), forget]).await?;
+            writer.run(&[self.keep(stack, &name, &found.file)?, forget]).await?;
             return Ok(Some(Recovery::Orphaned { holder, entries, journal: name }));
         }
         if let Some(document) = current.as_mut().filter(|_| is_checkpoint) {
@@ -142,7 +144,7 @@ impl PostgresStore {
         };
         let mut prepared = self.prepare(stack, writer, current.as_ref(), publish).await?;
         if damaged {
-            prepared.changes.push(self.keep(stack, &format!("{}{DAMAGED}", found.name), &found.file));
+            prepared.changes.push(self.keep(stack, &format!("{}{DAMAGED}", found.name), &found.file)?);
         }
         prepared.changes.push(forget);
         writer.run(&prepared.changes).await?;
@@ -159,24 +161,25 @@ impl PostgresStore {
     }
 
     /// A change that keeps a journal for somebody to look at.
-    fn keep(&self, stack: &StackId, name: &str, file: &[u8]) -> Change {
+    fn keep(&self, stack: &StackId, name: &str, file: &[u8]) -> Result<Change> {
         let base = frames::head(file).map(|(header, _)| header.base);
-        let mut values = values![self.key_of(stack), name, file.to_vec()];
+        let content = self.sealed(&kept_path(stack, name), file.to_vec())?;
+        let mut values = values![self.key_of(stack), name, content];
         values.push(Value::MaybeNumber(base));
-        Change::new(
+        Ok(Change::new(
             format!(
                 "INSERT INTO {} (stack, journal, settled, base, content) VALUES ($1, $2, false, $4, $3)
                  ON CONFLICT (stack, journal) DO UPDATE SET content = excluded.content",
                 self.tables().kept
             ),
             values,
-        )
+        ))
     }
 
     /// A change that keeps the journal of a running update of which not everything can be used.
     pub(super) async fn keep_running(&self, stack: &StackId, name: &str) -> Result<Option<Change>> {
         let found = self.journals(stack).await?.into_iter().find(|found| found.name == name);
-        Ok(found.map(|found| self.keep(stack, &format!("{name}{DAMAGED}"), &found.file)))
+        found.map(|found| self.keep(stack, &format!("{name}{DAMAGED}"), &found.file)).transpose()
     }
 
     /// Replays a journal over the revision that it began with.
@@ -216,8 +219,8 @@ impl PostgresStore {
         };
         let mut orphans = Vec::new();
         for row in self.ask("reading", &layout::journals(stack), &statement).await? {
-            let (name, content): (String, &[u8]) = (row.get(0), row.get(1));
-            let journal = frames::read(content);
+            let name: String = row.get(0);
+            let journal = frames::read(&self.opened(&kept_path(stack, &name), row.get(1))?);
             let header = journal.header.clone().unwrap_or_default();
             let entries = journal.entries.len();
             orphans.push(Orphan {

@@ -4,6 +4,7 @@ use super::PostgresStore;
 use super::connections::{Statement, Value, values};
 use super::documents::{Document, VERSION};
 use super::leases::Leases as LeaseRows;
+use super::sealing::{info_path, kept_path, note_path, revision_path, text};
 use super::writes::{Change, Writer};
 use crate::diy::layout::{self, Compression};
 use crate::diy::trash::TrashNote;
@@ -61,6 +62,10 @@ impl PostgresStore {
             return Err(Error::AlreadyExists { stack: target.clone() });
         }
         let (previous, mut changes) = self.adopt(stack, &found, Some(&text)).await?;
+        if self.is_sealed() && !changes.is_empty() {
+            // Everything that is there is sealed anew for the new name; it has to be there first.
+            writer.run(&std::mem::take(&mut changes)).await?;
+        }
         let path = self.checkpoint_path(target);
         let time = snapshot.as_ref().map(|snapshot| snapshot.manifest.time.clone()).unwrap_or_default();
         let rendered = document::render(
@@ -83,10 +88,10 @@ impl PostgresStore {
         };
         changes.push(self.still(&found));
         changes.push(LeaseRows::new(self, target).hold(target_lease.info()));
-        changes.push(self.new_revision(stack, &info, &rendered.text)?);
         let aside = format!("{}@{}", self.key_of(target), self.host().now().as_nanosecond());
         changes.extend(self.move_own(&self.key_of(target), &aside));
         changes.extend(self.move_own(&self.key_of(stack), &self.key_of(target)));
+        changes.push(self.new_revision(target, &info, &rendered.text)?);
         changes.extend(self.place(target, None, &path, &rendered.text)?);
         let document = Document {
             path,
@@ -96,12 +101,70 @@ impl PostgresStore {
             revision: Some(number),
             highest: number,
         };
-        changes.push(self.note(target, &document, &time));
+        changes.push(self.note(target, &document, &time)?);
         changes.push(self.move_rows(&layout::tags(stack), &layout::tags(target)));
         changes.push(self.move_rows(&history_files(stack), &history_files(target)));
+        if self.is_sealed() {
+            changes.extend(self.sealed_anew(stack, target).await?);
+        }
         changes.push(self.copy(&found.path, &format!("{}.bak", found.path)));
         changes.push(self.delete_keys(vec![self.row_key(&found.path)]));
         writer.run(&changes).await
+    }
+
+    /// Changes that seal for its new name what has been moved there.
+    async fn sealed_anew(&self, stack: &StackId, target: &StackId) -> Result<Vec<Change>> {
+        let tables = self.tables();
+        let mut changes = Vec::new();
+        let revisions = Statement {
+            sql: format!("SELECT number, info, content FROM {} WHERE stack = $1", tables.revisions),
+            values: values![self.key_of(stack)],
+        };
+        for row in self.ask("reading", &layout::revisions(stack), &revisions).await? {
+            let (number, info): (i64, String) = (row.get(0), row.get(1));
+            let info = self.opened(&info_path(stack, number), info.into_bytes())?;
+            let info = self.sealed_text(&info_path(target, number), text(info))?;
+            let content = self.opened(&revision_path(stack, number), row.get(2))?;
+            let content = self.sealed(&revision_path(target, number), content)?;
+            changes.push(Change::must(
+                format!(
+                    "UPDATE {} SET info = $3, content = $4 WHERE stack = $1 AND number = $2",
+                    tables.revisions
+                ),
+                values![self.key_of(target), number, info, content],
+            ));
+        }
+        let kept = Statement {
+            sql: format!("SELECT journal, content FROM {} WHERE stack = $1", tables.kept),
+            values: values![self.key_of(stack)],
+        };
+        for row in self.ask("reading", &layout::journals(stack), &kept).await? {
+            let journal: String = row.get(0);
+            let content = self.opened(&kept_path(stack, &journal), row.get(1))?;
+            let content = self.sealed(&kept_path(target, &journal), content)?;
+            changes.push(Change::must(
+                format!("UPDATE {} SET content = $3 WHERE stack = $1 AND journal = $2", tables.kept),
+                values![self.key_of(target), journal, content],
+            ));
+        }
+        let beside = Statement {
+            sql: format!(
+                "SELECT key, decode(data->>'data', 'base64') FROM {} WHERE key = $1 OR key LIKE $2",
+                tables.state
+            ),
+            values: values![self.row_key(&layout::tags(stack)), self.pattern(&history_files(stack))],
+        };
+        for row in self.ask("reading", &layout::history(stack), &beside).await? {
+            let content: Option<Vec<u8>> = row.get(1);
+            let from = self.path_of(row.get(0)).to_owned();
+            let to = match from.strip_prefix(&history_files(stack)) {
+                Some(rest) => format!("{}{rest}", history_files(target)),
+                None => layout::tags(target),
+            };
+            let content = self.opened(&from, content.unwrap_or_default())?;
+            changes.push(Change::from(self.put(&to, self.sealed(&to, content)?)));
+        }
+        Ok(changes)
     }
 
     /// A change that only counts while a document is current.
@@ -191,6 +254,7 @@ impl PostgresStore {
             path: self.location(&layout::trashed(stack, &id)),
             reason: error.to_string(),
         })?;
+        let note = self.sealed_note(&note_path(stack, &id), note)?;
         let trash = &self.tables().trash;
         changes.push(self.still(&document));
         changes.push(Change::must(

@@ -10,6 +10,7 @@
 //! silent.
 
 use super::connections::{Statement, Value, explained, values};
+use super::sealing::part_path;
 use super::{PostgresStore, leases};
 use crate::diy::gathering::{Batches, Durable, Gathering, outcome};
 use crate::diy::layout;
@@ -158,6 +159,8 @@ impl Batches for Writes {
             return Ok(u64::try_from(*last).unwrap_or(0));
         }
         let number = *last + 1;
+        let bytes = self.store.sealed(&part_path(&self.stack, &self.journal, number), bytes);
+        let bytes = bytes.map_err(|error| unknown(&error))?;
         let tables = self.store.tables();
         let mut statement = self.count(number);
         statement.sql = format!(
