@@ -1,7 +1,9 @@
 //! A server's process.
 
 use crate::http;
+use std::collections::hash_map::RandomState;
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
@@ -126,8 +128,19 @@ impl Drop for Server {
     }
 }
 
-/// A port that nobody listens on.
+/// The ports that servers get. The system gives higher ones to connections as they come, and would give away one that was
+/// found free before its server listens there.
+const PORTS: std::ops::Range<u16> = 10_240..32_768;
+
+/// A port that nobody listens on, and that nobody else is likely to choose at the same time.
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address").port()
+    loop {
+        // Each state of a hash map begins with numbers of its own.
+        let random = RandomState::new().build_hasher().finish();
+        let port =
+            PORTS.start + u16::try_from(random % u64::from(PORTS.end - PORTS.start)).unwrap_or_default();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
