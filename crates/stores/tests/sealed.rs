@@ -10,9 +10,7 @@ use drystone_stores::conformance::Fixture;
 use drystone_stores::conformance::make::{acquire, begin, committed, names, stack, success};
 use drystone_stores::local::{Compression, LocalOptions, LocalStore};
 use drystone_stores::object::{BucketOptions, BucketStore};
-use drystone_stores::{
-    At, Claim, Commit, Error, Leases, Reads, Recovery, Relocation, Sealing, StackId, Store, conformance_tests,
-};
+use drystone_stores::{At, Claim, Commit, Error, Leases, Reads, Sealing, StackId, Store, conformance_tests};
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
 use sealing::{is_clear, key, run};

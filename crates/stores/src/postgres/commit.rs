@@ -216,7 +216,7 @@ impl PostgresStore {
     fn write_tags(&self, stack: &StackId, tags: &BTreeMap<String, String>) -> Result<Change> {
         let path = layout::tags(stack);
         Ok(match document::tags_file(tags) {
-            Some(file) => Change::from(self.put(&path, self.sealed(&path, file.into())?)),
+            Some(file) => Change::from(self.put(&path, self.sealed(&path, file)?)),
             None => Change::new(
                 format!("DELETE FROM {} WHERE key = $1", self.tables().state),
                 values![self.row_key(&path)],

@@ -123,7 +123,7 @@ impl PostgresStore {
         for row in self.ask("reading", &layout::revisions(stack), &revisions).await? {
             let (number, info): (i64, String) = (row.get(0), row.get(1));
             let info = self.opened(&info_path(stack, number), info.into_bytes())?;
-            let info = self.sealed_text(&info_path(target, number), text(info))?;
+            let info = self.sealed_text(&info_path(target, number), text(&info))?;
             let content = self.opened(&revision_path(stack, number), row.get(2))?;
             let content = self.sealed(&revision_path(target, number), content)?;
             changes.push(Change::must(

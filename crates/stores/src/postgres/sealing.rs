@@ -222,7 +222,10 @@ impl PostgresStore {
             found.push(SealedRow {
                 path: info_path(stack, number),
                 content: info.into_bytes(),
-                update: Box::new(move |sealed| Statement { sql, values: values![key, number, text(sealed)] }),
+                update: Box::new(move |sealed| Statement {
+                    sql,
+                    values: values![key, number, text(&sealed)],
+                }),
             });
         }
         let kept = of("stack, journal, content", &tables.kept);
@@ -242,7 +245,7 @@ impl PostgresStore {
             found.push(SealedRow {
                 path: known_path(stack),
                 content: outline.into_bytes(),
-                update: Box::new(move |sealed| Statement { sql, values: values![key, text(sealed)] }),
+                update: Box::new(move |sealed| Statement { sql, values: values![key, text(&sealed)] }),
             });
         }
         Ok(found)
@@ -287,7 +290,7 @@ impl PostgresStore {
                 content,
                 update: Box::new(move |sealed| Statement {
                     sql,
-                    values: values![key, id, note_column(text(sealed))],
+                    values: values![key, id, note_column(text(&sealed))],
                 }),
             });
         }
@@ -304,8 +307,8 @@ struct SealedRow {
 }
 
 /// Envelopes are text, and what was text before is so again.
-pub(super) fn text(content: Vec<u8>) -> String {
-    String::from_utf8_lossy(&content).into_owned()
+pub(super) fn text(content: &[u8]) -> String {
+    String::from_utf8_lossy(content).into_owned()
 }
 
 /// A note, sealed or not, as JSON: an envelope is a string, a clear one what it is.
