@@ -230,3 +230,23 @@ fn a_stack_of_cdkd_becomes_one_of_ours_and_what_has_no_type_is_listed() {
     assert_eq!(topic["urn"], "urn:pulumi:prod::shop::aws-native:sns:Topic::ParentTopicEFE305AF");
     ours.ok(&["state", "verify", "--stack", "organization/shop/prod"]);
 }
+
+#[test]
+#[ignore = "needs moto: run by cargo xtask test"]
+fn s07_a_stack_of_cdkd_that_is_not_sound_is_mended_in_its_own_form() {
+    let site = bucket();
+    let key = "cdkd/ParentStack/us-east-1/state.json";
+    let sound = cdk_site::fixture(&format!("deployed/{key}"));
+    let torn = sound.replace(r#""ParentTopicEFE305AF": {"#, r#""Renamed": {"#);
+    site.ok(&["cdk", "state", "orphan", "ParentStack", "--force", "--yes"]);
+    site.put(ACCOUNT_BUCKET, key, &torn);
+    let stack = ["--stack", "ParentStack/us-east-1"];
+    let refused = site.drystone(&[&["state", "verify"][..], &stack].concat());
+    assert!(refused.code != 0 && format!("{refused:?}").contains("ParentTopicEFE305AF"), "{refused:#?}");
+    told(&site.drystone(&[&["state", "doctor", "--yes"][..], &stack].concat()));
+    assert!(told(&site.drystone(&[&["state", "verify"][..], &stack].concat())).contains("is sound"));
+    let shown = parsed(&site.ok(&["cdk", "state", "show", "ParentStack", "--json"]));
+    let resources = shown["state"]["resources"].as_object().expect("resources").clone();
+    assert_eq!(resources.len(), 3);
+    assert_eq!(resources["Renamed"], parsed(&sound)["resources"]["ParentTopicEFE305AF"]);
+}

@@ -178,3 +178,14 @@ fn s10_what_the_other_system_has_no_place_for_is_refused() {
     grown.resources.push(new);
     assert_eq!(record.with_changes_of(&grown).unwrap_err().change, "a new resource");
 }
+
+#[test]
+fn what_a_cdkd_resource_needs_and_nobody_knows_breaks_a_rule() {
+    let key = StackKey::parse("ParentStack", "us-east-1").unwrap();
+    let document = text("cdkd/deployed/cdkd/ParentStack/us-east-1/state.json");
+    let torn = document.replace(r#""ParentTopicEFE305AF": {"#, r#""Renamed": {"#);
+    let state = StackState::read(torn.as_bytes()).unwrap();
+    let violations = verify(&state.project(&key));
+    assert!(!is_sound(&violations));
+    assert!(violations.iter().any(|it| it.to_string().contains("ParentTopicEFE305AF")), "{violations:?}");
+}

@@ -17,6 +17,9 @@ use drystone_model::{Manifest, Properties, ProviderReference, ROOT_STACK_TYPE, R
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// The type of what a member needs and nobody knows, so that the snapshot breaks a rule as its stack does.
+const MISSING: &str = "unknown:index:Missing";
+
 /// What is to become a resource.
 #[derive(Debug, Default)]
 struct Member {
@@ -56,7 +59,11 @@ impl Projection<'_> {
         let mut resources = vec![root.clone()];
         resources.extend(packages.iter().map(|package| self.provider(package)));
         for member in &members {
-            let needs = member.needs.iter().filter_map(|name| urns.get(name.as_str()).cloned());
+            let missing = |name: &String| self.urn(MISSING, name);
+            let needs = member
+                .needs
+                .iter()
+                .map(|name| urns.get(name.as_str()).cloned().unwrap_or_else(|| missing(name)));
             let provider = self.provider(package(&member.type_token));
             resources.push(Resource {
                 urn: self.urn(&member.type_token, &member.name),

@@ -4,7 +4,7 @@ use super::{Member, Projection};
 use crate::pulumi::properties::{SecretForm, encode_properties};
 use crate::unobin::{Entry, Identity, Snapshot as Record, Value as Own};
 use drystone_model::{Number, Properties, Snapshot, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The package of what no Pulumi provider serves.
 pub const PACKAGE: &str = "unobin";
@@ -17,7 +17,12 @@ impl Record {
     /// whoever writes the snapshot has to seal.
     #[must_use]
     pub fn project(&self) -> Snapshot {
-        let members = self.entries.iter().flatten().flatten().map(member).collect();
+        let mut members: Vec<Member> = self.entries.iter().flatten().flatten().map(member).collect();
+        let addresses: BTreeSet<String> = members.iter().map(|member| member.name.clone()).collect();
+        for member in &mut members {
+            // What a record is written without, such as a value that is only computed, may be needed all the same.
+            member.needs.retain(|need| addresses.contains(need));
+        }
         Projection {
             project: &self.factory.name,
             stack: &self.stack,
