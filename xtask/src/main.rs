@@ -53,7 +53,7 @@ cargo xtask <command>
                     --shapes A,B         flat, chain, big (all)
                     --stores A,B         minio, postgres (all)
                     --cases A,B          updates, change, slow, list (all)
-                    --stock-up-to N      largest size for the stock CLI (1000)
+                    --stock-limit N      seconds that the stock CLI may take for one step (600)
                     --stacks N           how many stacks are listed (1000)
 
 The cache is $DRYSTONE_CACHE, else $XDG_CACHE_HOME/drystone, else ~/.cache/drystone.";

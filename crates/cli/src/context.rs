@@ -11,9 +11,10 @@ use drystone_secrets::{Ask, Keyring, Manager, Passphrase, Passphrases, Settings}
 use drystone_stores::{At, Claim, Error as StoreError, HeldLease, Recorded, Recovery, StackId};
 use drystone_workspace::Environment;
 use drystone_workspace::home::{SelectionsFile, current_backend};
-use drystone_workspace::project::{Project, ProjectError};
+use drystone_workspace::project::{Project, ProjectError, ProjectFile};
 use drystone_workspace::stack::{StackFile, StackSettings};
 use jiff::Timestamp;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// The surroundings of one command.
@@ -22,6 +23,8 @@ pub(crate) struct Context {
     pub(crate) environment: Environment,
     pub(crate) globals: Globals,
     keyring: Keyring,
+    /// The project file as it was read last.
+    project: Mutex<Option<ProjectFile>>,
 }
 
 impl Context {
@@ -37,7 +40,7 @@ impl Context {
         let interactive = !globals.non_interactive && terminal::is_interactive();
         let passphrases = Passphrases::new(|name: &str| std::env::var_os(name));
         let passphrases = if interactive { passphrases.with_prompt(ask_passphrase) } else { passphrases };
-        Ok(Self { environment, globals, keyring: Keyring::new(passphrases) })
+        Ok(Self { environment, globals, keyring: Keyring::new(passphrases), project: Mutex::default() })
     }
 
     /// Whether somebody can answer questions.
@@ -57,8 +60,9 @@ impl Context {
 
     /// The project that the command runs in, if any.
     pub(crate) fn project(&self) -> Outcome<Option<Project>> {
-        match Project::discover(&self.environment) {
-            Ok(project) => Ok(Some(project)),
+        let mut last = self.project.lock().unwrap_or_else(PoisonError::into_inner);
+        match ProjectFile::discover(&self.environment, last.take()) {
+            Ok(read) => Ok(Some(last.insert(read).project.clone())),
             Err(ProjectError::NotFound { .. }) => Ok(None),
             Err(error) => Err(chain(error)),
         }

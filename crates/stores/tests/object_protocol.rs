@@ -406,3 +406,25 @@ async fn s11_a_server_whose_conditions_do_not_hold_is_found_out() {
     let Err(Error::Unsupported { reason, .. }) = refused else { panic!("{refused:?}") };
     assert!(reason.contains("let 8 of 8 writers create the same object"), "{reason}");
 }
+
+#[tokio::test]
+async fn s08_what_was_read_before_is_not_taken_for_what_stands_there_now() {
+    let bucket = TestBucket::new();
+    let store = plain(&bucket);
+    committed(&store, &["a"]).await;
+    assert_eq!(current(&store).await, current(&store).await);
+    rewrite(&bucket, "::a\"", "::z\"").await;
+    assert_eq!(current(&store).await, ["z"]);
+    // Another compression of it is the newer one, and then the same text once more.
+    let text = bucket.text(CHECKPOINT).await.unwrap();
+    bucket.advance(Duration::from_secs(1));
+    bucket.write(&format!("{CHECKPOINT}.gz"), text.replace("::z\"", "::y\"")).await;
+    assert_eq!(current(&store).await, ["y"]);
+    bucket.advance(Duration::from_secs(1));
+    bucket.write(CHECKPOINT, text).await;
+    assert_eq!(current(&store).await, ["z"]);
+    bucket.delete_as_others(CHECKPOINT).await;
+    bucket.delete_as_others(&format!("{CHECKPOINT}.gz")).await;
+    let gone = store.snapshot(&stack(), At::Current).await.unwrap_err();
+    assert!(matches!(gone, Error::NotFound { .. }), "{gone}");
+}

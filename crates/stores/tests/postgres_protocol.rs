@@ -409,3 +409,23 @@ async fn a_thousand_stacks_are_listed_without_opening_them() {
     assert!(listed.iter().all(|summary| summary.resources == Some(2)));
     assert!(statements <= 4, "{statements}");
 }
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: run by cargo xtask test"]
+async fn s08_what_was_read_before_is_not_taken_for_what_stands_there_now() {
+    let url = Server::shared().url();
+    let store = plain(&url).await;
+    committed(&store, &["a", "r7"]).await;
+    let first = current(&store).await;
+    assert_eq!(first, current(&store).await);
+    rewrite(&url, "::r7\"", "::z\"").await;
+    assert!(current(&store).await.contains(&"z".to_owned()));
+    // The same text again is another version of the row, and a row without data is not one that was read before.
+    let text = row(&url, CHECKPOINT).await.unwrap();
+    write(&url, CHECKPOINT, &text.replace("::z\"", "::r7\"")).await;
+    assert_eq!(current(&store).await, first);
+    let emptied = format!("UPDATE {} SET data = '{{}}' WHERE key = '{CHECKPOINT}'", table(&url));
+    execute(Server::shared(), emptied);
+    let refused = store.snapshot(&stack(), At::Current).await.unwrap_err();
+    assert!(matches!(refused, Error::Corrupt { .. }), "{refused}");
+}

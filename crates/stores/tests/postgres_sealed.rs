@@ -170,3 +170,31 @@ async fn s19_a_database_is_sealed_sealed_anew_and_unsealed_with_its_trash() {
     assert_eq!(names(&clear.snapshot(&stack(), At::Current).await.unwrap().snapshot), expected);
     assert!(matches!(open(&url, Some(Sealing::with(key("SECOND")))).await, Err(Error::NotSealed { .. })));
 }
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL: run by cargo xtask test"]
+async fn s04_who_seals_does_not_write_over_what_the_next_holder_wrote() {
+    let url = Server::shared().url();
+    committed(&open(&url, None).await.unwrap(), &["topsecret-a"]).await;
+    let table = database::table(&url);
+    // The next holder's write, which is not committed yet when the row is read.
+    let next = database::client(Server::shared()).await;
+    let written = "{\"data\":\"e30=\"}";
+    let change =
+        format!("BEGIN; UPDATE {table} SET data = '{written}' WHERE key LIKE '%stacks/shop/prod.json'");
+    next.batch_execute(&change).await.unwrap();
+    let begun = open(&url, Some(Sealing::beginning(key("FIRST")))).await.unwrap();
+    let sealing = tokio::spawn(async move { begun.reseal("state seal").await });
+    let waits = format!(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE \"{table}\" SET data%'"
+    );
+    while next.query(&waits, &[]).await.unwrap().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    next.batch_execute("COMMIT").await.unwrap();
+    let refused = sealing.await.unwrap().unwrap_err();
+    assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
+    let now = format!("SELECT data::text FROM {table} WHERE key LIKE '%stacks/shop/prod.json'");
+    let now: String = next.query_one(&now, &[]).await.unwrap().get(0);
+    assert_eq!(now, written);
+}

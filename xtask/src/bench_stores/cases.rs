@@ -2,7 +2,7 @@
 
 use super::medium::{Medium, Spent};
 use super::table::{Cell, Change, List, Slow, Table};
-use crate::bench_up::{Engine, Shape, Site, Step};
+use crate::bench_up::{Ended, Engine, Shape, Site, Step};
 use crate::failure::Failure;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,6 +26,8 @@ const MAKERS: usize = 8;
 pub(super) struct Workshop {
     pub(super) folder: PathBuf,
     pub(super) binaries: PathBuf,
+    /// How long the stock CLI may take for one step.
+    pub(super) stock_limit: Duration,
 }
 
 impl Workshop {
@@ -44,18 +46,35 @@ impl Workshop {
     ) -> Result<(), Failure> {
         let store = medium.store;
         eprintln!("measuring {size} resources, {}, {}, {}", shape.name(), engine.name(), store.name());
-        let site = self.site(engine, shape, size)?.on(medium.place());
+        let mut site = self.site(engine, shape, size)?.on(medium.place());
         site.begin(&shape.yaml(size, None))?;
         for step in [Step::Up, Step::Unchanged, Step::Destroy] {
             let mark = medium.mark();
-            let cost = site.run(step.arguments())?;
+            let (cost, cut_off) = match engine {
+                Engine::Ours => (site.run(step.arguments())?, false),
+                _ => match site.run_within(self.stock_limit, step.arguments())? {
+                    Ended::ByItself(cost) => (cost, false),
+                    Ended::CutOff(cost) => (cost, true),
+                },
+            };
             let Spent { traffic, asked } = medium.since(&mark);
             let groups = asked.iter().filter(|asked| store.is_group(asked)).count() as u64;
-            let cell = Cell { store, shape, size, step, engine, cost, traffic, groups };
+            let cell = Cell { store, shape, size, step, engine, cost, cut_off, traffic, groups };
             eprint!("{}", cell.row());
             table.cells.push(cell);
+            if cut_off && step == Step::Up {
+                site = self.made_by_ours(medium, shape, size)?.handed_to(engine);
+            }
         }
         Ok(())
+    }
+
+    /// A stack that ours has made: it is the same for whoever goes on with it (S14).
+    fn made_by_ours(&self, medium: &Medium, shape: Shape, size: usize) -> Result<Site, Failure> {
+        let site = self.site(Engine::Ours, shape, size)?.on(medium.place());
+        site.begin(&shape.yaml(size, None))?;
+        site.run(Step::Up.arguments())?;
+        Ok(site)
     }
 
     /// Changes one resource of many. What is sent before the snapshot is the journal, the lease and the questions: the

@@ -14,6 +14,8 @@ pub(super) struct Cell {
     pub(super) step: Step,
     pub(super) engine: Engine,
     pub(super) cost: Cost,
+    /// Whether it was ended before it was done: it would have cost more.
+    pub(super) cut_off: bool,
     pub(super) traffic: Traffic,
     /// The requests that wrote journal entries.
     pub(super) groups: u64,
@@ -38,12 +40,13 @@ impl Cell {
             _ => "-".to_owned(),
         };
         format!(
-            "{:<8} {:<6} {:>5}  {:<13} {:<6} {:>7.2} s {:>6.2} s {:>8} {:>7} {:>7} {:>8.1} KB {:>8.1} KB\n",
+            "{:<8} {:<6} {:>5}  {:<13} {:<6} {:>1}{:>6.2} s {:>6.2} s {:>8} {:>7} {:>7} {:>8.1} KB {:>8.1} KB\n",
             self.store.name(),
             self.shape.name(),
             self.size,
             self.step.name(),
             self.engine.name(),
+            if self.cut_off { ">" } else { "" },
             self.cost.wall.as_secs_f64(),
             self.cost.processor.as_secs_f64(),
             self.traffic.requests,
@@ -92,7 +95,7 @@ pub(super) struct List {
 /// Every measurement.
 #[derive(Default)]
 pub(super) struct Table {
-    pub(super) stock_up_to: usize,
+    pub(super) stock_limit: Duration,
     pub(super) cells: Vec<Cell>,
     pub(super) changes: Vec<Change>,
     pub(super) slow: Vec<Slow>,
@@ -146,8 +149,8 @@ impl Table {
         }
         let _ = writeln!(
             text,
-            "the stock CLI writes its whole state twice for each resource, so that it grows with the square: left out above {} resources",
-            self.stock_up_to
+            "the stock CLI writes its whole state twice for each resource, so that it grows with the square: > is a step of its that was ended after {} s",
+            self.stock_limit.as_secs()
         );
     }
 

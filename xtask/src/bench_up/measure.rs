@@ -1,10 +1,12 @@
 //! What one run of a command costs, its children left out.
 
 use crate::failure::Failure;
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::fs;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wait4::Wait4;
 
@@ -42,6 +44,44 @@ impl Cost {
 
 /// Runs a command, and fails with what it said when it fails.
 pub(super) fn measure(command: &mut Command) -> Result<Cost, Failure> {
+    let ran = run(command, None)?;
+    if ran.status.success() { Ok(ran.cost) } else { Err(ran.failure(command)) }
+}
+
+/// The same, but ends it, with all that it started, when it takes longer than it may: then there is only what it had cost
+/// by that time.
+pub(super) fn measure_within(command: &mut Command, limit: Duration) -> Result<Ended, Failure> {
+    let ran = run(command.process_group(0), Some(limit))?;
+    match ran.status.success() {
+        true => Ok(Ended::ByItself(ran.cost)),
+        false if ran.cost.wall >= limit => Ok(Ended::CutOff(ran.cost)),
+        false => Err(ran.failure(command)),
+    }
+}
+
+/// How a command with a limit came to its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ended {
+    ByItself(Cost),
+    CutOff(Cost),
+}
+
+/// A command that has ended.
+struct Ran {
+    cost: Cost,
+    status: ExitStatus,
+    said: Vec<u8>,
+}
+
+impl Ran {
+    fn failure(&self, command: &Command) -> Failure {
+        let said = String::from_utf8_lossy(&self.said);
+        let lines: String = said.lines().take(20).map(|line| format!("\n  {line}")).collect();
+        Failure::new(format!("{command:?}: {}{lines}", self.status))
+    }
+}
+
+fn run(command: &mut Command, limit: Option<Duration>) -> Result<Ran, Failure> {
     let shown = format!("{command:?}");
     let failed = |error: &dyn std::fmt::Display| Failure::new(format!("cannot run {shown}: {error}"));
     let (mut output, writer) = std::io::pipe().map_err(|error| failed(&error))?;
@@ -51,31 +91,38 @@ pub(super) fn measure(command: &mut Command) -> Result<Cost, Failure> {
     let child = command.spawn().map_err(|error| failed(&error))?;
     // The command keeps the writing ends of the pipe until others take their place.
     command.stdout(Stdio::null()).stderr(Stdio::null());
+    let pid =
+        i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or_else(|| failed(&"no process id"))?;
     let mut first_output = Duration::ZERO;
     let mut said = Vec::new();
     let mut buffer = [0; 4096];
-    while let Ok(read @ 1..) = output.read(&mut buffer) {
-        if said.is_empty() {
-            first_output = start.elapsed();
+    std::thread::scope(|scope| {
+        let (ended, end) = mpsc::channel::<()>();
+        if let Some(limit) = limit {
+            scope.spawn(move || {
+                if end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    // One that has just ended by itself is not reaped yet, so that its number is nobody else's.
+                    let _ = kill_process_group(pid, Signal::KILL);
+                }
+            });
         }
-        said.extend_from_slice(&buffer[..read]);
-    }
+        while let Ok(read @ 1..) = output.read(&mut buffer) {
+            if said.is_empty() {
+                first_output = start.elapsed();
+            }
+            said.extend_from_slice(&buffer[..read]);
+        }
+        drop(ended);
+    });
     // As long as it is not reaped, the kernel tells its own processor time apart from its children's.
-    let pid =
-        i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or_else(|| failed(&"no process id"))?;
     waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
         .map_err(|error| failed(&error))?;
     let processor =
         own_processor_time(child.id()).ok_or_else(|| failed(&"its processor time is not to be had"))?;
     let written = own_bytes_written(child.id()).ok_or_else(|| failed(&"its bytes are not to be had"))?;
     let used = child.wait4().map_err(|error| failed(&error))?;
-    let wall = start.elapsed();
-    if used.status.success() {
-        return Ok(Cost { wall, first_output, processor, peak: used.rusage.maxrss, written });
-    }
-    let said = String::from_utf8_lossy(&said);
-    let lines: String = said.lines().take(20).map(|line| format!("\n  {line}")).collect();
-    Err(Failure::new(format!("{shown}: {}{lines}", used.status)))
+    let cost = Cost { wall: start.elapsed(), first_output, processor, peak: used.rusage.maxrss, written };
+    Ok(Ran { cost, status: used.status, said })
 }
 
 /// User and system time of a process without its children, from its record in /proc.

@@ -11,7 +11,7 @@ mod table;
 use crate::cache;
 use crate::failure::Failure;
 use crate::process;
-pub(crate) use measure::Cost;
+pub(crate) use measure::{Cost, Ended};
 pub(crate) use site::{Backend, Engine, Shape, Site, Step};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

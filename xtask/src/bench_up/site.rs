@@ -1,11 +1,12 @@
 //! A project of the bench language with a backend of its own, for one engine.
 
-use super::measure::{Cost, measure};
+use super::measure::{Cost, Ended, measure, measure_within};
 use crate::cache::{make_folder, remove_folder};
 use crate::failure::Failure;
 use crate::setup;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Who carries the update out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -225,15 +226,26 @@ impl Site {
         std::fs::write(&file, project).map_err(|error| Failure::at(&file, "write", &error))
     }
 
+    /// The same project and stack in the hands of another engine.
+    pub(crate) fn handed_to(self, engine: Engine) -> Self {
+        Self { engine, ..self }
+    }
+
     /// What a command costs on the stack, that is none of the steps of its life.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<Cost, Failure> {
-        let binary = match self.engine {
-            Engine::Ours => self.binaries.join("drystone"),
-            _ => self.stock.clone(),
-        };
-        let mut command = self.command(&binary);
-        command.args(arguments);
-        measure(&mut command)
+        measure(self.engine_command().args(arguments))
+    }
+
+    /// The same for a command that may take so long and no longer.
+    pub(crate) fn run_within(&self, limit: Duration, arguments: &[&str]) -> Result<Ended, Failure> {
+        measure_within(self.engine_command().args(arguments), limit)
+    }
+
+    fn engine_command(&self) -> Command {
+        match self.engine {
+            Engine::Ours => self.command(&self.binaries.join("drystone")),
+            _ => self.command(&self.stock),
+        }
     }
 
     fn command(&self, binary: &Path) -> Command {

@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 const FRAME: Duration = Duration::from_millis(100);
 /// How often the elapsed times are brought up to date.
 const TICK: Duration = Duration::from_millis(500);
+/// For how long more is let come before somebody is waited for again. Nobody sees the difference, and thousands of
+/// events wake this thread a few times rather than thousands.
+const REST: Duration = Duration::from_millis(2);
 
 enum Message {
     Event(Event, i64),
@@ -118,7 +121,11 @@ fn run(mut renderer: Renderer, receiver: &Receiver<Message>) -> Shown {
             (true, true) => FRAME.saturating_sub(drawn.elapsed()),
             _ => TICK,
         };
-        let closing = match receiver.recv_timeout(patience) {
+        let next = receiver.try_recv().or_else(|_| {
+            std::thread::sleep(REST);
+            receiver.recv_timeout(patience)
+        });
+        let closing = match next {
             Ok(Message::Close(closing)) => closing,
             Err(RecvTimeoutError::Disconnected) => Closing::default(),
             Ok(message) => {

@@ -39,7 +39,7 @@ impl Deployment {
         let Create { mut new, replaces, causes, provider } = step;
         let op = if replaces.is_some() { Op::CreateReplacement } else { Op::Create };
         let old = replaces.as_ref().map(|replaced| &replaced.old);
-        let running = self.start(op, old, Some(Arc::new(new.clone())), causes).await?;
+        let mut running = self.start(op, old, Some(Arc::new(new.clone())), causes).await?;
         if let Err(message) = self
             .run_hooks(HookMoment::BeforeCreate, Sides { old: None, new: Some(&new), applied: false })
             .await
@@ -136,6 +136,9 @@ impl Deployment {
             byte_strings: sealed.as_ref().is_some_and(|sealed| sealed.byte_strings),
             ..Success::default()
         };
+        if incomplete.is_empty() {
+            running.leave_the_world();
+        }
         let recorded = match begun {
             Some(begun) => self.recorder.succeed(begun, success).await,
             None => self.recorder.adjust(success).await,

@@ -106,7 +106,10 @@ impl Deployment {
             Err(failure) => Err(failure),
         };
         match gone {
-            Ok((leaving, begun)) => self.write_down(leaving, begun, along).await,
+            Ok((mut leaving, begun)) => {
+                leaving.running.leave_the_world();
+                self.write_down(leaving, begun, along).await
+            }
             Err(failure) => {
                 for other in along {
                     match failure {

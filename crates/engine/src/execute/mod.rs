@@ -1,8 +1,9 @@
 //! Does what was decided.
 //!
 //! Each kind of step has a file. A step waits for its slot, tells people that it starts, writes down that it begins
-//! before it touches the world (S1), does its work, and writes down what it left before anybody hears of it (S2). A
-//! failure whose effect is not known leaves its begin entry standing: it becomes a pending operation (S5).
+//! before it touches the world (S1), does its work, gives its slot back, and writes down what it left before anybody
+//! hears of it (S2). A failure whose effect is not known leaves its begin entry standing: it becomes a pending operation
+//! (S5).
 
 mod create;
 mod delete;
@@ -251,6 +252,15 @@ impl Running<'_> {
     /// Lets another step run while this one waits for something.
     pub(crate) fn give_slot_back(&mut self) {
         self.slot = None;
+    }
+
+    /// The world has been dealt with. Writing it down needs no slot: the next step's begin can go with the same write,
+    /// and a far journal is waited for once an operation rather than twice. Where steps run one at a time they also end
+    /// one at a time, so that hooks and people see them in order.
+    pub(crate) fn leave_the_world(&mut self) {
+        if self.deployment.options.parallel != 1 {
+            self.give_slot_back();
+        }
     }
 
     pub(crate) fn urn(&self) -> &Urn {

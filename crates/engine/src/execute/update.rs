@@ -31,7 +31,7 @@ impl Deployment {
         new.record.id.clone_from(&before.record.id);
         new.record.created.clone_from(&before.record.created);
         new.record.modified.clone_from(&before.record.modified);
-        let running = self.start(Op::Update, Some(&old), Some(Arc::new(new.clone())), causes).await?;
+        let mut running = self.start(Op::Update, Some(&old), Some(Arc::new(new.clone())), causes).await?;
         let sides = Sides { old: Some(&before), new: Some(&new), applied: false };
         if let Err(message) = self.run_hooks(HookMoment::BeforeUpdate, sides).await {
             return Err(running.failed(message));
@@ -104,7 +104,9 @@ impl Deployment {
             // A component's outputs are what the program says next.
             new.record.modified.clone_from(&before.record.modified);
         }
-        if !incomplete.is_empty() {
+        if incomplete.is_empty() {
+            running.leave_the_world();
+        } else {
             // The next run must see that its inputs still differ.
             new.inputs.clone_from(&before.inputs);
         }

@@ -134,6 +134,7 @@ impl Deployment {
     }
 }
 
+/// What a registration may come to is in boxes of its own: most come to nothing, and thousands are under way at once.
 impl Registering {
     async fn go(mut self, mut old: Option<Arc<Known>>) -> StepResult<Settled> {
         let deployment = Arc::clone(&self.deployment);
@@ -143,19 +144,19 @@ impl Registering {
         if let Some(known) = &old
             && deployment.refreshes_with_program(known)
         {
-            old = match self.refresh(Arc::clone(known)).await {
+            old = match Box::pin(self.refresh(Arc::clone(known))).await {
                 Ok(found) => found,
                 Err(failure) => return self.kept(old.as_ref(), failure),
             };
         }
         match deployment.options.operation {
             Operation::Refresh => {
-                if let Some(settled) = self.only_refresh(old.as_ref()).await? {
+                if let Some(settled) = Box::pin(self.only_refresh(old.as_ref())).await? {
                     return Ok(settled);
                 }
             }
             Operation::Destroy => {
-                if let Some(settled) = self.only_keep(old.as_ref()).await? {
+                if let Some(settled) = Box::pin(self.only_keep(old.as_ref())).await? {
                     return Ok(settled);
                 }
             }
@@ -168,7 +169,7 @@ impl Registering {
         };
         if self.is_import(old.as_ref()) {
             deployment.refuse_missing_dependencies(&self.new.record)?;
-            old = match self.import(old.clone()).await {
+            old = match Box::pin(self.import(old.clone())).await {
                 Ok(known) => Some(known),
                 Err(failure) => return self.kept(old.as_ref(), failure),
             };
@@ -296,7 +297,7 @@ impl Registering {
         }
         let Some(old) = old else {
             drop(deciding);
-            return self.create(targeted).await;
+            return Box::pin(self.create(targeted)).await;
         };
         if recreating && !was_external {
             let keys = {
@@ -309,14 +310,14 @@ impl Registering {
             deployment.admit(&[(&self.urn, Op::Replace), (&self.urn, Op::CreateReplacement)])?;
             drop(deciding);
             let causes = Causes { replace_keys: keys, ..Causes::default() };
-            return self.create_replacement(old, causes, false).await;
+            return Box::pin(self.create_replacement(old, causes, false)).await;
         }
         if was_external && targeted {
             deployment.refuse_out_of_turn(&old, &self.new.record, true)?;
             deployment.world().decide(&self.urn, Decision::Create);
             deployment.admit(&[(&self.urn, Op::CreateReplacement), (&self.urn, Op::Replace)])?;
             drop(deciding);
-            return self.create_replacement(old, Causes::default(), true).await;
+            return Box::pin(self.create_replacement(old, Causes::default(), true)).await;
         }
         if !targeted {
             deployment.admit(&[(&self.urn, Op::Same)])?;
@@ -330,7 +331,7 @@ impl Registering {
         let replaces = changes && (diff.is_replace() || triggered || pending);
         deployment.refuse_out_of_turn(&old, &self.new.record, replaces)?;
         if replaces {
-            return self.replace(old, diff, deciding).await;
+            return Box::pin(self.replace(old, diff, deciding)).await;
         }
         if changes || !old.record().init_errors.is_empty() {
             deployment.admit(&[(&self.urn, Op::Update)])?;
@@ -339,7 +340,7 @@ impl Registering {
             let Self { new, provider, .. } = self;
             let fallback = new.clone();
             let step = Update { old, new, causes: Causes::from(&diff), provider };
-            return settled(&deployment, deployment.update(step).await, fallback);
+            return settled(&deployment, Box::pin(deployment.update(step)).await, fallback);
         }
         if self.imported {
             deployment.world().decide(&self.urn, Decision::Same);

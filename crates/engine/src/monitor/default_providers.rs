@@ -22,7 +22,8 @@ impl Deployment {
             let mut defaults = self.monitor.defaults.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(defaults.entry(key).or_default())
         };
-        cell.get_or_init(|| self.register_default(descriptor)).await.clone()
+        // Once for each, and as large as any registration.
+        cell.get_or_init(|| Box::pin(self.register_default(descriptor))).await.clone()
     }
 
     async fn register_default(

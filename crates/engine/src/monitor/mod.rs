@@ -117,7 +117,8 @@ impl MonitorState {
 pub(crate) struct Gate(pub(crate) Arc<Deployment>);
 
 impl Gate {
-    /// Runs a request to its end, whatever becomes of who asked.
+    /// Runs a request to its end, whatever becomes of who asked. What it may come to is put into a box when it begins:
+    /// a program has thousands waiting to, and each would otherwise fill memory with it three times over.
     async fn carry_out<T: Send + 'static>(
         &self,
         request: impl Future<Output = Result<T, MonitorError>> + Send + 'static,
@@ -146,7 +147,7 @@ impl ResourceMonitor for Gate {
     async fn register(&self, mut request: RegisterRequest) -> Result<Registered, MonitorError> {
         self.0.monitor.traces.lead(&request.led_by, &mut request.stack_trace);
         let deployment = Arc::clone(&self.0);
-        self.carry_out(async move { deployment.register(request).await }).await
+        self.carry_out(async move { Box::pin(deployment.register(request)).await }).await
     }
 
     async fn register_outputs(&self, urn: &Urn, outputs: PropertyMap) -> Result<(), MonitorError> {
@@ -157,7 +158,7 @@ impl ResourceMonitor for Gate {
         }
         let (deployment, urn) = (Arc::clone(&self.0), urn.clone());
         self.carry_out(async move {
-            deployment.set_outputs(&urn, outputs).await.map_err(|_| MonitorError::closing())
+            Box::pin(deployment.set_outputs(&urn, outputs)).await.map_err(|_| MonitorError::closing())
         })
         .await
     }
@@ -165,18 +166,18 @@ impl ResourceMonitor for Gate {
     async fn read(&self, mut request: ReadRequest) -> Result<Registered, MonitorError> {
         self.0.monitor.traces.lead(&request.led_by, &mut request.stack_trace);
         let deployment = Arc::clone(&self.0);
-        self.carry_out(async move { deployment.read_resource(request).await }).await
+        self.carry_out(async move { Box::pin(deployment.read_resource(request)).await }).await
     }
 
     async fn invoke(&self, request: InvokeRequest) -> Result<Invoked, MonitorError> {
         let deployment = Arc::clone(&self.0);
-        self.carry_out(async move { deployment.invoke(request).await }).await
+        self.carry_out(async move { Box::pin(deployment.invoke(request)).await }).await
     }
 
     async fn call(&self, mut request: CallRequest) -> Result<CallAnswer, MonitorError> {
         self.0.monitor.traces.lead(&request.led_by, &mut request.stack_trace);
         let deployment = Arc::clone(&self.0);
-        self.carry_out(async move { deployment.call(request).await }).await
+        self.carry_out(async move { Box::pin(deployment.call(request)).await }).await
     }
 
     fn require_packages(&self, packages: Vec<PackageDescriptor>) -> Result<(), MonitorError> {

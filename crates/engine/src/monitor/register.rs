@@ -69,7 +69,7 @@ impl Deployment {
             passed_on.clone_from(&request.provider);
         }
         if request.remote {
-            return self.construct(request, own_transforms).await;
+            return Box::pin(self.construct(request, own_transforms)).await;
         }
         dependencies::lower(&mut request.properties);
         if let Some(trigger) = &mut request.options.replacement_trigger {

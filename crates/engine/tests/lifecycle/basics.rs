@@ -178,3 +178,23 @@ fn as_many_operations_are_under_way_as_the_user_allows() {
     assert_eq!(most_at_once(2), [2; 3]);
     assert_eq!(most_at_once(6), [6; 3]);
 }
+
+/// How many times the journal is written while so many independent resources are made, and while they are deleted.
+fn writes_for(resources: usize, parallel: usize) -> [usize; 2] {
+    let mut stack = Stack::new();
+    stack.options.parallel = parallel;
+    let run = program(move |p| async move {
+        let made = (0..resources).map(|number| p.resource("pkgA:m:T", &format!("r{number}")).register());
+        futures::future::try_join_all(made).await.map(|_| ())
+    });
+    let made = stack.up(run).ok().writes;
+    [made, stack.destroy().ok().writes]
+}
+
+#[test]
+fn an_operation_ends_with_the_write_that_begins_the_next() {
+    // One write for each four that begin, and one for the last to end; then what is nothing in the world is forgotten.
+    assert_eq!(writes_for(40, 4), [11, 12]);
+    // One at a time, each begins and ends with a write of its own.
+    assert_eq!(writes_for(10, 1), [20, 21]);
+}

@@ -306,7 +306,7 @@ fn lease_of(lock: &Lock) -> LeaseInfo {
 fn bucket_error(error: CdkdError) -> Error {
     match error {
         CdkdError::Bucket(error) => error,
-        error => Error::Corrupt { path: PathBuf::new(), reason: error.to_string() },
+        error => Error::Corrupt { path: PathBuf::from("cdkd"), reason: error.to_string() },
     }
 }
 

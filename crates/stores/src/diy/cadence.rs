@@ -3,11 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
-/// The longest pause, in first ones: a minute after the usual five seconds.
-const LONGEST: u32 = 12;
-
-/// The moments of an update's checkpoints (S3). Each pause is twice the one before, up to [`LONGEST`]: a checkpoint is as
-/// large as the stack, and so all of them together stay in step with what the update does, however long it takes.
+/// The moments of an update's checkpoints (S3). Each pause is twice the one before: a checkpoint is as large as the stack,
+/// and so all of them together stay in step with what the update does, however long it takes. What stands there is never
+/// older than half of the update and a little.
 #[derive(Debug, Default)]
 pub(crate) struct Cadence {
     /// When the last one was begun; before the first, when the first was asked for.
@@ -20,7 +18,7 @@ impl Cadence {
     /// Whether one is due now. Then it counts as begun.
     pub(crate) fn is_due(&mut self, first_pause: Duration, now: Timestamp) -> bool {
         let last = *self.last.get_or_insert(now);
-        let pauses = 1_u32.checked_shl(self.count).unwrap_or(LONGEST).min(LONGEST);
+        let pauses = 1_u32.checked_shl(self.count).unwrap_or(u32::MAX);
         let pause =
             SignedDuration::try_from(first_pause.saturating_mul(pauses)).unwrap_or(SignedDuration::MAX);
         if now.duration_since(last) < pause {
@@ -44,8 +42,8 @@ mod tests {
     }
 
     #[test]
-    fn s03_pauses_between_checkpoints_double_up_to_a_minute() {
-        assert_eq!(moments(Duration::from_secs(5), 200), [5, 15, 35, 75, 135, 195]);
+    fn s03_pauses_between_checkpoints_double() {
+        assert_eq!(moments(Duration::from_secs(10), 700), [10, 30, 70, 150, 310, 630]);
         assert_eq!(moments(Duration::ZERO, 3), [0, 1, 2, 3]);
     }
 

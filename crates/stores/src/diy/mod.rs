@@ -45,7 +45,7 @@ impl Default for DiyOptions {
             retain_checkpoints: false,
             backups: true,
             legacy_layout: false,
-            checkpoint_interval: Some(Duration::from_secs(5)),
+            checkpoint_interval: Some(Duration::from_secs(10)),
             sealing: None,
             tool_version: concat!("drystone-", env!("CARGO_PKG_VERSION")).to_owned(),
         }

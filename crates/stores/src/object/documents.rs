@@ -91,13 +91,28 @@ impl BucketStore {
             .filter(|path| *path != usual)
             .collect();
         let looks = futures::future::try_join_all(others.iter().map(|path| self.bucket().look(path)));
-        let (read, seen) = futures::future::try_join(self.bucket().read(&usual), looks).await?;
+        let (mut read, seen) = futures::future::try_join(self.read_usual(&usual), looks).await?;
         let newest = seen.into_iter().flatten().max_by_key(|found| found.modified);
+        if newest.is_some() {
+            // Which one is newer only a reading of now tells: the same content may have been written again.
+            read = self.bucket().read(&usual).await?;
+        }
         Ok(match (read, newest) {
             (Some(object), Some(other)) if other.modified > object.modified => Some(Newest::Seen(other)),
             (Some(object), _) => Some(Newest::Read(usual, object)),
             (None, other) => other.map(Newest::Seen),
         })
+    }
+
+    /// A checkpoint, whose content may be what was read before if it is still the same.
+    async fn read_usual(&self, path: &str) -> Result<Option<Object>> {
+        let before = self.last_read().clone().filter(|(of, _)| of == path);
+        let object = match before {
+            Some((_, before)) => self.bucket().read_again(path, &before).await?,
+            None => self.bucket().read(path).await?,
+        };
+        *self.last_read() = object.clone().map(|object| (path.to_owned(), object));
+        Ok(object)
     }
 
     /// The checkpoint that this store would write.

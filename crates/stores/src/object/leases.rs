@@ -182,7 +182,7 @@ impl<'a> Leases<'a> {
             self.bucket().overwrite(&path, content).await?;
         }
         let (mut left, mut held) = (Vec::new(), None);
-        for lock in self.locks().await?.into_iter().filter(|lock| Some(lock.file.as_str()) != own) {
+        for lock in self.locks_beside(own).await? {
             if object.leaves.contains(&lock.file) {
                 left.push(self.lock_path(&lock.file));
             } else {
@@ -253,10 +253,18 @@ impl<'a> Leases<'a> {
 
     /// The lock files that stand, our own too.
     async fn locks(&self) -> Result<Vec<ForeignLock>> {
+        self.locks_beside(None).await
+    }
+
+    /// The lock files that stand beside one's own.
+    async fn locks_beside(&self, own: Option<&str>) -> Result<Vec<ForeignLock>> {
         let mut found = Vec::new();
         let (_, files) = self.bucket().names(&layout::locks(self.stack)).await?;
         for object in files {
             let file = object.path.rsplit('/').next().unwrap_or_default().to_owned();
+            if Some(file.as_str()) == own {
+                continue;
+            }
             // Released between the listing and the reading.
             let Some(object) = self.bucket().read(&object.path).await? else { continue };
             let lease = locks::lease_of(&object.content, &file);

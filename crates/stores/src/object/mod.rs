@@ -39,10 +39,10 @@ use async_trait::async_trait;
 use commit::Writer;
 use leases::Heartbeat;
 use object_store::ObjectStore;
-use requests::Bucket;
+use requests::{Bucket, Object};
 use segments::SegmentWriter;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How a store in a bucket behaves.
@@ -83,6 +83,8 @@ struct Inner {
     has_projects: bool,
     /// Whether the bucket is known to say which layout it has.
     has_meta: AtomicBool,
+    /// The checkpoint that was read last, and its path: one command looks at it several times.
+    last_read: Mutex<Option<(String, Object)>>,
 }
 
 impl BucketStore {
@@ -110,7 +112,16 @@ impl BucketStore {
             None => !options.diy.legacy_layout && upgrade::legacy_stacks(&bucket).await?.is_empty(),
         };
         let has_meta = AtomicBool::new(meta.is_some());
-        Ok(Self { inner: Arc::new(Inner { bucket, host, options, has_projects, has_meta }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                bucket,
+                host,
+                options,
+                has_projects,
+                has_meta,
+                last_read: Mutex::default(),
+            }),
+        })
     }
 
     /// Whether stacks belong to projects here; they do except in buckets of very old CLIs.
@@ -126,6 +137,10 @@ impl BucketStore {
 
     fn bucket(&self) -> &Bucket {
         &self.inner.bucket
+    }
+
+    fn last_read(&self) -> MutexGuard<'_, Option<(String, Object)>> {
+        self.inner.last_read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn host(&self) -> &dyn Host {

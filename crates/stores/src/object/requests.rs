@@ -221,6 +221,25 @@ impl Bucket {
         Ok(Some(Object { content: self.opened(path, object.content)?, ..object }))
     }
 
+    /// The same, but what was read before is not sent again while it stands there.
+    pub(crate) async fn read_again(&self, path: &str, before: &Object) -> Result<Option<Object>> {
+        let Some(tag) = &before.version.e_tag else { return self.read(path).await };
+        let options = GetOptions { if_none_match: Some(tag.clone()), ..GetOptions::default() };
+        let answer = self
+            .ask("reading", path, || async {
+                match self.get(path, &options).await {
+                    Err(object_store::Error::NotModified { .. }) => Ok(None),
+                    read => read.map(Some),
+                }
+            })
+            .await?;
+        Ok(match answer {
+            Some(Some(object)) => Some(Object { content: self.opened(path, object.content)?, ..object }),
+            Some(None) => Some(before.clone()),
+            None => None,
+        })
+    }
+
     /// An object as it lies there.
     async fn read_sealed(&self, path: &str) -> Result<Option<Object>> {
         self.read_with(path, GetOptions::default()).await
@@ -232,13 +251,14 @@ impl Bucket {
     }
 
     async fn read_with(&self, path: &str, options: GetOptions) -> Result<Option<Object>> {
-        self.ask("reading", path, || async {
-            let answer = self.store.get_opts(&key(path), options.clone()).await?;
-            let found = found(&answer.meta);
-            let content = answer.bytes().await?;
-            Ok::<_, object_store::Error>(Object { content, version: found.version, modified: found.modified })
-        })
-        .await
+        self.ask("reading", path, || self.get(path, &options)).await
+    }
+
+    async fn get(&self, path: &str, options: &GetOptions) -> object_store::Result<Object> {
+        let answer = self.store.get_opts(&key(path), options.clone()).await?;
+        let found = found(&answer.meta);
+        let content = answer.bytes().await?;
+        Ok(Object { content, version: found.version, modified: found.modified })
     }
 
     /// What is known of an object without reading it; `None` when there is none.

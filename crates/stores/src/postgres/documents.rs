@@ -36,6 +36,14 @@ pub(super) struct Document {
     pub(super) highest: u64,
 }
 
+/// The text of a checkpoint's row, in one of its versions.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Text {
+    key: String,
+    version: String,
+    text: Vec<u8>,
+}
+
 impl PostgresStore {
     /// The checkpoint that this store would write.
     pub(super) fn checkpoint_path(&self, stack: &StackId) -> String {
@@ -51,12 +59,16 @@ impl PostgresStore {
     }
 
     /// The current document with its text; `None` when there is no such stack. Where there are several compressions of
-    /// it the newest counts, as for the stock CLI. One that a newer tool wrote is refused (S9).
+    /// it the newest counts, as for the stock CLI. One that a newer tool wrote is refused (S9). What was read before is not
+    /// sent again while it stands there.
     pub(super) async fn document(&self, stack: &StackId) -> Result<Option<(Document, Vec<u8>)>> {
         let tables = self.tables();
+        let before = self.last_read().clone().unwrap_or_default();
         let statement = Statement {
             sql: format!(
-                "SELECT t.key, {VERSION} AS version, decode(t.data->>'data', 'base64') AS content,
+                "SELECT t.key, {VERSION} AS version, t.key = $3 AND {VERSION} = $4 AS again,
+                     CASE WHEN t.key = $3 AND {VERSION} = $4 THEN NULL
+                         ELSE decode(t.data->>'data', 'base64') END AS content,
                      known.hash, known.revision, known.outline,
                      (SELECT max(number) FROM {revisions} WHERE stack = $1) AS highest,
                      (SELECT revision FROM {current} WHERE stack = $1) AS last
@@ -67,12 +79,24 @@ impl PostgresStore {
                 current = tables.current,
                 state = tables.state,
             ),
-            values: vec![self.key_of(stack).into(), Value::Texts(self.checkpoint_keys(stack))],
+            values: vec![
+                self.key_of(stack).into(),
+                Value::Texts(self.checkpoint_keys(stack)),
+                before.key.as_str().into(),
+                before.version.as_str().into(),
+            ],
         };
         let rows = self.ask("reading", &layout::checkpoint(stack), &statement).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let path = self.path_of(row.get("key")).to_owned();
-        let text = self.text_of(&path, row.get("content"))?;
+        let text = if row.get("again") {
+            before.text
+        } else {
+            let text = self.text_of(&path, row.get("content"))?;
+            let (key, version) = (row.get("key"), row.get("version"));
+            *self.last_read() = Some(Text { key, version, text: text.clone() });
+            text
+        };
         let highest = row.get::<_, Option<i64>>("highest").max(row.get("last"));
         let highest = u64::try_from(highest.unwrap_or(0)).unwrap_or(0);
         let version = row.get("version");

@@ -32,8 +32,8 @@ use async_trait::async_trait;
 use connections::{Connections, Statement, values};
 use heartbeat::Heartbeat;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tables::Tables;
 use target::{Environment, Target};
@@ -81,6 +81,8 @@ struct Inner {
     has_projects: bool,
     /// Whether the table is known to say which layout it has.
     has_meta: AtomicBool,
+    /// The checkpoint that was read last: one command looks at it several times.
+    last_read: Mutex<Option<documents::Text>>,
 }
 
 impl PostgresStore {
@@ -103,6 +105,7 @@ impl PostgresStore {
             options,
             has_projects: true,
             has_meta: AtomicBool::new(false),
+            last_read: Mutex::default(),
         };
         let meta = inner.row(layout::META).await?;
         inner.has_meta = AtomicBool::new(meta.is_some());
@@ -129,6 +132,10 @@ impl PostgresStore {
 
     fn connections(&self) -> &Connections {
         &self.inner.connections
+    }
+
+    fn last_read(&self) -> MutexGuard<'_, Option<documents::Text>> {
+        self.inner.last_read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tables(&self) -> &Tables {

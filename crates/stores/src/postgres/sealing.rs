@@ -112,9 +112,12 @@ impl PostgresStore {
             };
             for row in self.sealed_rows(&stack).await? {
                 if !sealing.is_in_form(&row.content) {
-                    let clear = self.opened(&row.path, row.content)?;
-                    let update = (row.update)(self.sealed(&row.path, clear)?);
-                    self.ask("sealing", &row.path, &update).await?;
+                    let clear = self.opened(&row.path, row.content.clone())?;
+                    let update = (row.update)(row.content, self.sealed(&row.path, clear)?);
+                    if self.ask("sealing", &row.path, &update).await?.is_empty() {
+                        // Whoever took the lease over has changed it: that stays (S4).
+                        return Err(Error::Conflict { stack });
+                    }
                     resealed.documents += 1;
                 }
             }
@@ -186,11 +189,14 @@ impl PostgresStore {
             let (key, content): (String, Option<Vec<u8>>) = (row.get(0), row.get(1));
             let path = self.path_of(&key).to_owned();
             place_of(&path)?;
-            let sql = format!("UPDATE {state} SET data = {} WHERE key = $1", super::commit::DATA);
+            let sql = format!(
+                "UPDATE {state} SET data = {} WHERE key = $1 AND decode(data->>'data', 'base64') = $3 RETURNING 1",
+                super::commit::DATA
+            );
             Some(SealedRow {
                 path,
                 content: content?,
-                update: Box::new(move |sealed| Statement { sql, values: values![key, sealed] }),
+                update: Box::new(move |seen, sealed| Statement { sql, values: values![key, sealed, seen] }),
             })
         });
         Ok(rows.collect())
@@ -210,42 +216,60 @@ impl PostgresStore {
             let (key, number, info, content): (String, i64, String, Vec<u8>) =
                 (row.get(0), row.get(1), row.get(2), row.get(3));
             let column = |column: &str| {
-                format!("UPDATE {} SET {column} = $3 WHERE stack = $1 AND number = $2", tables.revisions)
+                format!(
+                    "UPDATE {} SET {column} = $3 WHERE stack = $1 AND number = $2 AND {column} = $4 RETURNING 1",
+                    tables.revisions
+                )
             };
             let (sql, of_key) = (column("content"), key.clone());
             found.push(SealedRow {
                 path: revision_path(stack, number),
                 content,
-                update: Box::new(move |sealed| Statement { sql, values: values![of_key, number, sealed] }),
+                update: Box::new(move |seen, sealed| Statement {
+                    sql,
+                    values: values![of_key, number, sealed, seen],
+                }),
             });
             let sql = column("info");
             found.push(SealedRow {
                 path: info_path(stack, number),
                 content: info.into_bytes(),
-                update: Box::new(move |sealed| Statement {
+                update: Box::new(move |seen, sealed| Statement {
                     sql,
-                    values: values![key, number, text(&sealed)],
+                    values: values![key, number, text(&sealed), text(&seen)],
                 }),
             });
         }
         let kept = of("stack, journal, content", &tables.kept);
         for row in self.ask("reading", &layout::journals(stack), &kept).await? {
             let (key, journal): (String, String) = (row.get(0), row.get(1));
-            let sql = format!("UPDATE {} SET content = $3 WHERE stack = $1 AND journal = $2", tables.kept);
+            let sql = format!(
+                "UPDATE {} SET content = $3 WHERE stack = $1 AND journal = $2 AND content = $4 RETURNING 1",
+                tables.kept
+            );
             found.push(SealedRow {
                 path: kept_path(stack, &journal),
                 content: row.get(2),
-                update: Box::new(move |sealed| Statement { sql, values: values![key, journal, sealed] }),
+                update: Box::new(move |seen, sealed| Statement {
+                    sql,
+                    values: values![key, journal, sealed, seen],
+                }),
             });
         }
         let known = of("stack, outline", &tables.current);
         for row in self.ask("reading", &known_path(stack), &known).await? {
             let (key, outline): (String, String) = (row.get(0), row.get(1));
-            let sql = format!("UPDATE {} SET outline = $2 WHERE stack = $1", tables.current);
+            let sql = format!(
+                "UPDATE {} SET outline = $2 WHERE stack = $1 AND outline = $3 RETURNING 1",
+                tables.current
+            );
             found.push(SealedRow {
                 path: known_path(stack),
                 content: outline.into_bytes(),
-                update: Box::new(move |sealed| Statement { sql, values: values![key, text(&sealed)] }),
+                update: Box::new(move |seen, sealed| Statement {
+                    sql,
+                    values: values![key, text(&sealed), text(&seen)],
+                }),
             });
         }
         Ok(found)
@@ -267,13 +291,17 @@ impl PostgresStore {
             let stack = self.key_of(stack);
             // The content is the second value of what makes the column.
             let sql = format!(
-                "UPDATE {trash} SET data = {} WHERE stack = $1 AND id = $3 AND key = $4",
+                "UPDATE {trash} SET data = {} WHERE stack = $1 AND id = $3 AND key = $4
+                     AND decode(data->>'data', 'base64') = $5 RETURNING 1",
                 super::commit::DATA
             );
             found.push(SealedRow {
                 path,
                 content,
-                update: Box::new(move |sealed| Statement { sql, values: values![stack, sealed, id, key] }),
+                update: Box::new(move |seen, sealed| Statement {
+                    sql,
+                    values: values![stack, sealed, id, key, seen],
+                }),
             });
         }
         let notes = Statement {
@@ -284,13 +312,17 @@ impl PostgresStore {
             let (id, column): (String, &str) = (row.get(0), row.get(1));
             let content = note_content(column);
             let (path, key) = (note_path(stack, &id), self.key_of(stack));
-            let sql = format!("UPDATE {trash} SET data = $3::json WHERE stack = $1 AND id = $2 AND key = ''");
+            let sql = format!(
+                "UPDATE {trash} SET data = $3::json WHERE stack = $1 AND id = $2 AND key = ''
+                     AND data::text = $4 RETURNING 1"
+            );
+            let column = column.to_owned();
             found.push(SealedRow {
                 path,
                 content,
-                update: Box::new(move |sealed| Statement {
+                update: Box::new(move |_, sealed| Statement {
                     sql,
-                    values: values![key, id, note_column(text(&sealed))],
+                    values: values![key, id, note_column(text(&sealed)), column],
                 }),
             });
         }
@@ -302,8 +334,8 @@ impl PostgresStore {
 struct SealedRow {
     path: String,
     content: Vec<u8>,
-    /// Writes another content.
-    update: Box<dyn FnOnce(Vec<u8>) -> Statement + Send>,
+    /// Writes another content in the place of the one that was seen, and gives a row if it still stood there.
+    update: Box<dyn FnOnce(Vec<u8>, Vec<u8>) -> Statement + Send>,
 }
 
 /// Envelopes are text, and what was text before is so again.

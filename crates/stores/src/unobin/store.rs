@@ -95,7 +95,12 @@ impl Reads for UnobinStore {
             }
             let Ok(stack) = StackId::of_another_system(&factory, &stack) else { continue };
             let tree = self.tree(&stack)?;
-            let Ok(listed) = Listed::of(&stack, &tree).await else { continue };
+            let listed = match Listed::of(&stack, &tree).await {
+                Ok(listed) => listed,
+                // A folder without a snapshot is no stack.
+                Err(Error::NotFound { .. }) => continue,
+                Err(error) => return Err(error),
+            };
             let last_update = listed.current.as_deref().and_then(moment);
             let record = match &listed.current {
                 Some(current) => tree.get(current).await.ok(),

@@ -132,21 +132,45 @@ pub enum ProjectError {
     },
 }
 
-impl Project {
-    /// The project that the working folder belongs to.
-    pub fn discover(environment: &Environment) -> Result<Self, ProjectError> {
+/// A project with the text that it was read from.
+#[derive(Debug)]
+pub struct ProjectFile {
+    text: String,
+    /// What the text says.
+    pub project: Project,
+}
+
+impl ProjectFile {
+    /// The file of the project that the working folder belongs to. Where it says what it said before, it is not parsed
+    /// again: the program of a project in YAML stands in it, too, and may be long.
+    pub fn discover(environment: &Environment, before: Option<Self>) -> Result<Self, ProjectError> {
         let directory = environment.working_directory();
         let path = find_project(directory)
             .ok_or_else(|| ProjectError::NotFound { directory: directory.to_owned() })?;
-        Self::load(&path)
+        Self::load(&path, before)
+    }
+
+    fn load(path: &Path, before: Option<Self>) -> Result<Self, ProjectError> {
+        let format = Format::of(path)?;
+        let text = crate::file::read(path)?;
+        if let Some(before) = before.filter(|before| before.project.path == path && before.text == text) {
+            return Ok(before);
+        }
+        let project = read::project(path, &text, format)
+            .map_err(|problems| ProjectError::Invalid { path: path.to_owned(), problems })?;
+        Ok(Self { text, project })
+    }
+}
+
+impl Project {
+    /// The project that the working folder belongs to.
+    pub fn discover(environment: &Environment) -> Result<Self, ProjectError> {
+        Ok(ProjectFile::discover(environment, None)?.project)
     }
 
     /// The project of a file.
     pub fn load(path: &Path) -> Result<Self, ProjectError> {
-        let format = Format::of(path)?;
-        let text = crate::file::read(path)?;
-        read::project(path, &text, format)
-            .map_err(|problems| ProjectError::Invalid { path: path.to_owned(), problems })
+        Ok(ProjectFile::load(path, None)?.project)
     }
 
     /// The folder of the project file.

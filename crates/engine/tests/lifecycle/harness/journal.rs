@@ -5,23 +5,35 @@ use drystone_engine::{Journal, JournalError};
 use drystone_journal::{Entry, Replayer};
 use drystone_model::{Severity, Snapshot, verify};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Replays every entry as it comes and verifies the snapshot after it.
 pub(crate) struct MemoryJournal {
     state: Mutex<(Replayer, usize)>,
     texts: Mutex<Vec<String>>,
+    writes: AtomicUsize,
     /// Fails the append of this entry and all that follow.
     pub(crate) fail_at: Option<usize>,
 }
 
 impl MemoryJournal {
     pub(crate) fn new(base: Snapshot) -> Self {
-        Self { state: Mutex::new((Replayer::new(base), 0)), texts: Mutex::default(), fail_at: None }
+        Self {
+            state: Mutex::new((Replayer::new(base), 0)),
+            texts: Mutex::default(),
+            writes: AtomicUsize::new(0),
+            fail_at: None,
+        }
     }
 
     /// Every entry as it is stored.
     pub(crate) fn texts(&self) -> Vec<String> {
         self.texts.lock().unwrap().clone()
+    }
+
+    /// How many times entries were written.
+    pub(crate) fn writes(&self) -> usize {
+        self.writes.load(Ordering::SeqCst)
     }
 
     /// The snapshot that the journal makes, and how many entries it has.
@@ -37,6 +49,7 @@ impl MemoryJournal {
 #[async_trait]
 impl Journal for MemoryJournal {
     async fn append(&self, entries: Vec<Entry>) -> Result<(), JournalError> {
+        self.writes.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state.lock().unwrap();
         for entry in entries {
             if self.fail_at.is_some_and(|at| state.1 >= at) {

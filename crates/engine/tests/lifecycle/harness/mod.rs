@@ -48,6 +48,8 @@ pub(crate) struct Stack {
 pub(crate) struct Outcome {
     pub(crate) report: Report,
     pub(crate) events: Vec<Event>,
+    /// How many times the journal was written.
+    pub(crate) writes: usize,
     /// How many entries reached the journal.
     pub(crate) entries: usize,
     /// Those entries, as they are stored.
@@ -153,7 +155,7 @@ impl Stack {
             self.snapshot = snapshot;
         }
         let events = std::mem::take(&mut *events.0.lock().unwrap());
-        Outcome { report, events, entries, journal: journal.texts() }
+        Outcome { report, events, writes: journal.writes(), entries, journal: journal.texts() }
     }
 
     /// The live resource of that name.
