@@ -1,7 +1,8 @@
 //! The test suites of the workspace: built by cargo, run several at a time.
 //!
 //! Cargo itself runs one suite after the other, and most of them wait for servers, plugins and clocks rather than for
-//! the processor. A suite's output is shown whole when it ends, so that suites never mix.
+//! the processor. What a suite has to say is shown when it ends, so that suites never mix: of one that passed its count
+//! and the figures that its tests print, of one that failed everything.
 
 use crate::failure::Failure;
 use crate::process;
@@ -10,7 +11,8 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,10 @@ const AT_ONCE: usize = 3;
 const LONGEST: &[&str] = &["differential"];
 /// How many of the slowest suites the end names.
 const NAMED: usize = 8;
+/// What takes longer hangs, and is ended.
+const LIMIT: Duration = Duration::from_secs(45 * 60);
+/// How long the output is read on after a suite has ended, in case something that it started still holds it.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// A set of tests that one process runs.
 pub(crate) struct Suite {
@@ -58,7 +64,7 @@ impl Suite {
     /// Runs it to its end; an error says why it could not run.
     fn run(mut self) -> Ran {
         let start = Instant::now();
-        let ended = output_and_success(&mut self.command);
+        let ended = output_and_success(&mut self.command, LIMIT);
         let (output, succeeded) =
             ended.unwrap_or_else(|error| (format!("cannot run it: {error}\n").into_bytes(), false));
         Ran { name: self.name, time: start.elapsed(), output, succeeded }
@@ -66,14 +72,53 @@ impl Suite {
 }
 
 /// Both outputs of a command as it wrote them, and whether it succeeded.
-fn output_and_success(command: &mut Command) -> std::io::Result<(Vec<u8>, bool)> {
+fn output_and_success(command: &mut Command, limit: Duration) -> std::io::Result<(Vec<u8>, bool)> {
     let (mut reader, writer) = std::io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn()?;
     // The command keeps our ends of the pipe; reading would never end.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let (send, pieces) = channel();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 1 << 16];
+        while let Ok(read @ 1..) = reader.read(&mut buffer) {
+            if send.send(buffer[..read].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    read_until_the_end(&mut child, &pieces, limit)
+}
+
+/// Reads what a process says until it and its output have ended. One that does not end within its limit is killed; an
+/// output that others hold open after it is left to them.
+fn read_until_the_end(
+    child: &mut Child,
+    pieces: &Receiver<Vec<u8>>,
+    limit: Duration,
+) -> std::io::Result<(Vec<u8>, bool)> {
+    let start = Instant::now();
     let mut output = Vec::new();
-    reader.read_to_end(&mut output)?;
+    let mut ended_at = None;
+    loop {
+        match pieces.recv_timeout(Duration::from_millis(200)) {
+            Ok(piece) => output.extend(piece),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if ended_at.is_none() && child.try_wait()?.is_some() {
+            ended_at = Some(Instant::now());
+        }
+        if ended_at.is_none() && start.elapsed() > limit {
+            child.kill()?;
+            output.extend(format!("\nended after {} s, which is its limit\n", limit.as_secs()).into_bytes());
+            ended_at = Some(Instant::now());
+        }
+        if ended_at.is_some_and(|ended| ended.elapsed() > GRACE) {
+            output.extend(b"\nsomething that it started still runs and holds its output\n");
+            break;
+        }
+    }
     Ok((output, child.wait()?.success()))
 }
 
@@ -95,10 +140,31 @@ impl Ran {
     }
 
     fn show(&self, output: &mut impl Write) -> std::io::Result<()> {
-        writeln!(output, "\n-- {} ({:.1} s)", self.name, self.time.as_secs_f64())?;
-        output.write_all(&self.output)?;
+        let tally = self.tally();
+        writeln!(output, "-- {} ({:.1} s): {tally}", self.name, self.time.as_secs_f64())?;
+        if tally.failed > 0 {
+            output.write_all(&self.output)?;
+        } else {
+            for figure in figures(&String::from_utf8_lossy(&self.output)) {
+                writeln!(output, "   {figure}")?;
+            }
+        }
         output.flush()
     }
+}
+
+/// What the tests of a suite print, without the runner's own words.
+fn figures(output: &str) -> impl Iterator<Item = &str> {
+    let mut within = false;
+    output.lines().filter(move |line| {
+        if *line == "successes:" || line.starts_with("test result: ") {
+            within = false;
+        } else if line.starts_with("---- ") && line.ends_with(" stdout ----") {
+            within = true;
+            return false;
+        }
+        within && !line.is_empty()
+    })
 }
 
 /// Builds every suite. Diagnostics go to standard error as cargo words them.
@@ -200,6 +266,35 @@ mod tests {
             run(vec![suite("a", good), suite("b", "kill -9 $$"), missing], &mut tally, &mut Vec::new());
         assert!(failed.is_err());
         assert_eq!(tally.to_string(), "3 passed, 2 failed, 0 skipped");
+    }
+
+    #[test]
+    fn a_suite_that_passes_shows_its_figures_and_one_that_fails_everything() {
+        let said = "\nrunning 1 test\ntest a ... ok\n\nsuccesses:\n\n---- a stdout ----\ncut 3 connections\n\n\n\
+                    successes:\n    a\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        let ran = |said: &str, succeeded: bool| {
+            let mut shown = Vec::new();
+            let ran = Ran { name: "a".to_owned(), time: Duration::ZERO, output: said.into(), succeeded };
+            ran.show(&mut shown).unwrap();
+            String::from_utf8(shown).unwrap()
+        };
+        assert_eq!(ran(said, true), "-- a (0.0 s): 1 passed, 0 failed, 0 skipped\n   cut 3 connections\n");
+        let failed = said.replace("1 passed; 0 failed", "0 passed; 1 failed");
+        assert!(ran(&failed, false).ends_with(&failed));
+    }
+
+    #[test]
+    fn a_suite_that_hangs_is_ended_and_what_it_leaves_running_is_not_waited_for() {
+        let mut hangs = process::command("sh", ["-c", "echo begun; exec sleep 60"]);
+        let (output, succeeded) = output_and_success(&mut hangs, Duration::from_millis(300)).unwrap();
+        assert!(!succeeded);
+        assert!(String::from_utf8(output).unwrap().starts_with("begun\n\nended after 0 s"));
+
+        let mut leaves = process::command("sh", ["-c", "sleep 20 & echo done"]);
+        let start = Instant::now();
+        let (output, succeeded) = output_and_success(&mut leaves, LIMIT).unwrap();
+        assert!(succeeded && start.elapsed() < Duration::from_secs(15));
+        assert!(String::from_utf8(output).unwrap().starts_with("done\n\nsomething that it started"));
     }
 
     #[test]

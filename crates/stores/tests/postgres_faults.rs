@@ -115,8 +115,8 @@ async fn s05_an_update_that_is_cut_off_at_any_statement_is_brought_in_by_the_nex
             let mut durable = Vec::new();
             let done = update(&store, &mut durable).await;
             let was_cut = proxy.cuts() > 0;
-            proxy.mend();
             drop(store);
+            proxy.mend_after_the_dead().await;
             let_leases_expire(server, &url);
             acquire(&next, "up").await.release().await.unwrap();
             let now = next.snapshot(&stack(), At::Current).await.unwrap();
@@ -160,7 +160,8 @@ async fn s05_a_recovery_that_is_cut_off_at_any_statement_is_finished_by_the_next
                 let _ = lease.release().await;
             }
             let was_cut = proxy.cuts() > 0;
-            proxy.mend();
+            drop(store);
+            proxy.mend_after_the_dead().await;
             let_leases_expire(server, &url);
             acquire(&next, "up").await.release().await.unwrap();
             let now = next.snapshot(&stack(), At::Current).await.unwrap();
@@ -200,7 +201,8 @@ async fn a_move_that_is_cut_off_at_any_statement_leaves_the_stack_in_one_place()
                 let _ = lease.release().await;
             }
             let was_cut = proxy.cuts() > 0;
-            proxy.mend();
+            drop(store);
+            proxy.mend_after_the_dead().await;
             let_leases_expire(server, &url);
             let there: Vec<StackId> =
                 next.stacks(None).await.unwrap().into_iter().map(|summary| summary.stack).collect();

@@ -31,6 +31,8 @@ impl Difference {
 const AT_A_TIME: usize = 3;
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
+/// Why differences were permitted so far.
+static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
 /// Counts a case while it runs.
 struct Turn;
@@ -65,12 +67,11 @@ pub(crate) fn alike(name: &'static str, case: &Case) {
         let mut found = compare(name, stock, ours);
         found.retain(|difference| match differences::permitted(difference) {
             Some(permitted) => {
-                println!(
-                    "{name}: after `{}`: {}: {}",
-                    stock.command,
-                    difference.path.join(" / "),
-                    permitted.reason
-                );
+                // Said once in a run: most cases have the same ones.
+                if SAID.lock().unwrap().insert(permitted.reason) {
+                    let path = difference.path.join(" / ");
+                    println!("permitted: {} ({name}: after `{}`: {path})", permitted.reason, stock.command);
+                }
                 false
             }
             None => true,

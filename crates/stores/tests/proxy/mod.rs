@@ -15,6 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 pub(crate) struct Proxy {
     pub(crate) port: u16,
     state: Arc<Mutex<State>>,
+    /// Held by every connection until the server has ended it.
+    connections: Arc<()>,
 }
 
 #[derive(Debug, Default)]
@@ -97,7 +99,8 @@ impl Proxy {
     pub(crate) fn start(server: u16) -> Self {
         let state = Arc::<Mutex<State>>::default();
         let (ready, port) = std::sync::mpsc::channel();
-        let shared = Arc::clone(&state);
+        let connections = Arc::new(());
+        let (shared, held) = (Arc::clone(&state), Arc::clone(&connections));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
@@ -105,14 +108,15 @@ impl Proxy {
                 ready.send(listener.local_addr().unwrap().port()).unwrap();
                 loop {
                     let (client, _) = listener.accept().await.unwrap();
-                    let shared = Arc::clone(&shared);
+                    let (shared, held) = (Arc::clone(&shared), Arc::clone(&held));
                     tokio::spawn(async move {
+                        let _held = held;
                         let _ = pass(client, server, shared).await;
                     });
                 }
             });
         });
-        Self { port: port.recv().unwrap(), state }
+        Self { port: port.recv().unwrap(), state, connections }
     }
 
     /// A server's URL, by way of this proxy.
@@ -146,6 +150,19 @@ impl Proxy {
     /// Lets everybody through again.
     pub(crate) fn mend(&self) {
         self.order(Order::Pass);
+    }
+
+    /// Lets everybody through again, once the server has carried out what it was sent on connections that are gone:
+    /// nothing of a dead client comes after this. Whoever used the proxy must be dropped.
+    pub(crate) async fn mend_after_the_dead(&self) {
+        // The proxy itself and the thread that listens hold it, too.
+        for _ in 0..20_000 {
+            if Arc::strong_count(&self.connections) <= 2 {
+                return self.mend();
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("connections of a dead client are still open");
     }
 
     /// Makes statements take longer or shorter.
