@@ -11,6 +11,7 @@ use drystone_stores::conformance::make::{acquire, begin, committed, names, stack
 use drystone_stores::postgres::{DiyOptions, PostgresOptions, PostgresStore};
 use drystone_stores::{At, Error, Leases, Reads, Relocation, Sealing, StackId, Store, conformance_tests};
 use sealing::{is_clear, key, run};
+use std::time::Duration;
 
 fn options(sealing: Option<Sealing>) -> PostgresOptions {
     PostgresOptions { diy: DiyOptions { sealing, ..DiyOptions::default() }, ..PostgresOptions::default() }
@@ -188,9 +189,14 @@ async fn s04_who_seals_does_not_write_over_what_the_next_holder_wrote() {
     let waits = format!(
         "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE \"{table}\" SET data%'"
     );
-    while next.query(&waits, &[]).await.unwrap().is_empty() {
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    // A transaction sees who waits as it was when it first asked, so that somebody else has to.
+    let watcher = database::client(Server::shared()).await;
+    let begun_waiting = async {
+        while watcher.query(&waits, &[]).await.unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), begun_waiting).await.expect("who seals waits for the row");
     next.batch_execute("COMMIT").await.unwrap();
     let refused = sealing.await.unwrap().unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
